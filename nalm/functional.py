@@ -1,0 +1,147 @@
+"""Parameter-free maths the units are written in.
+
+Shapes: inputs ``(*runs, batch, in)``, weights ``(*runs, out, in)``, results ``(*runs, batch, out)``.
+Both reductions over the inputs are unrolled while there are few of them, so that a compiler fuses
+them into one pass; above that a sum is a matrix product and a product halves pairwise. Neither
+calls ``prod``, whose backward pass waits for the device and is wrong in second order at zeros.
+"""
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+UNROLL = 16  # inputs up to which a reduction is written out term by term
+FLOAT32_EPS = torch.finfo(torch.float32).eps
+SATURATED = 40.0  # tanh and sigmoid of it are exactly 1 in float64
+CLOSED = -1000.0  # sigmoid of it is exactly 0 in float64
+STEEP = 1e30  # a gate this steep is a step function
+
+
+def _terms(term: Callable[..., Tensor], x: Tensor, weights: tuple[Tensor, ...]) -> list[Tensor]:
+    """term(x_i, w_i, ...) of every input i, each (*runs, batch, out)."""
+    columns = zip(x.unbind(-1), *(w.unbind(-1) for w in weights), strict=True)
+    return [term(x_i.unsqueeze(-1), *(w_i.unsqueeze(-2) for w_i in w)) for x_i, *w in columns]
+
+
+def _spread(term: Callable[..., Tensor], x: Tensor, weights: tuple[Tensor, ...]) -> Tensor:
+    """The same terms as one tensor (*runs, batch, out, in)."""
+    return term(x.unsqueeze(-2), *(w.unsqueeze(-3) for w in weights))
+
+
+def total(term: Callable[..., Tensor], x: Tensor, *weights: Tensor) -> Tensor:
+    r"""Sum over the inputs: :math:`\sum_i \mathrm{term}(x_i, w_{oi}, \dots)`."""
+    if x.shape[-1] <= UNROLL:
+        return functools.reduce(torch.add, _terms(term, x, weights))
+    return _spread(term, x, weights).sum(-1)
+
+
+def product(factor: Callable[..., Tensor], x: Tensor, *weights: Tensor) -> Tensor:
+    r"""Product over the inputs: :math:`\prod_i \mathrm{factor}(x_i, w_{oi}, \dots)`."""
+    if x.shape[-1] <= UNROLL:
+        return functools.reduce(torch.mul, _terms(factor, x, weights))
+    factors = _spread(factor, x, weights)
+    while (n := factors.shape[-1]) > 1:
+        half = n // 2
+        pairs = factors[..., :half] * factors[..., half : 2 * half]
+        factors = torch.cat([pairs, factors[..., 2 * half :]], -1) if n % 2 else pairs
+    return factors.squeeze(-1)
+
+
+def linear(x: Tensor, weight: Tensor) -> Tensor:
+    r"""Weighted sum :math:`\sum_i w_{oi} x_i`, in full precision whatever autocast says."""
+    if x.shape[-1] <= UNROLL:
+        return total(lambda x_i, w_i: w_i * x_i, x, weight)
+    dtype = torch.promote_types(x.dtype, weight.dtype)
+    with torch.autocast(x.device.type, enabled=False):
+        return torch.matmul(x.to(dtype), weight.to(dtype).mT)
+
+
+def gated_product(x: Tensor, weight: Tensor) -> Tensor:
+    r"""Product of the inputs a weight selects, :math:`\prod_i (w_{oi} x_i + 1 - w_{oi})`.
+
+    The identity is added as one term, ``w * x + (1 - w)``, so that w = 1 keeps even a tiny x exactly.
+    """
+    return product(lambda x_i, w_i: w_i * x_i + (1 - w_i), x, weight)
+
+
+def power(size: Tensor, weight: Tensor) -> Tensor:
+    """size ** weight for size >= 0, with gradients of zero, not infinity times zero, where size is 0."""
+    at_zero = torch.where(weight > 0, 0.0, torch.where(weight < 0, math.inf, 1.0)).to(size.dtype)
+    return torch.where(size == 0, at_zero, torch.where(size == 0, 1.0, size) ** weight)
+
+
+def power_product(size: Tensor, weight: Tensor) -> Tensor:
+    r"""Product of powers :math:`\prod_i s_i^{w_{oi}}` without logarithms: exact at 0 and for whole exponents."""
+    return product(power, size, weight)
+
+
+def log_product(size: Tensor, weight: Tensor) -> Tensor:
+    r"""The papers' form of it, :math:`\exp \sum_i w_{oi} \ln s_i`, for s > 0."""
+    return linear(size.log(), weight).exp()
+
+
+def angle(x: Tensor) -> Tensor:
+    """Argument of a real number: pi below zero, 0 elsewhere."""
+    return math.pi * (x < 0).to(x.dtype)
+
+
+def signed_unit(w_hat: Tensor, m_hat: Tensor) -> Tensor:
+    r"""The NAC's weight in (-1, 1): :math:`\tanh(\hat w)\,\sigma(\hat m)`."""
+    return torch.tanh(w_hat) * torch.sigmoid(m_hat)
+
+
+def signed_unit_inverse(weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Raw values whose ``signed_unit`` is the weight, exactly so for -1, -1/2, 0, 1/2 and 1."""
+    w_hat = torch.where(weight < 0, -SATURATED, SATURATED).to(weight.dtype)
+    return w_hat, sigmoid_inverse(weight.abs())
+
+
+def sigmoid_inverse(p: Tensor) -> Tensor:
+    """Raw values whose sigmoid is p, exactly so for 0, 1/2 and 1."""
+    inside = torch.logit(p.clamp(1e-12, 1 - 1e-12))
+    return torch.where(p <= 0, CLOSED, torch.where(p >= 1, SATURATED, inside)).to(p.dtype)
+
+
+def to_ternary(w: Tensor) -> Tensor:
+    """Distance of each weight to {-1, 0, 1} as the papers measure it: min(|w|, |1 - |w||)."""
+    return torch.minimum(w.abs(), (1 - w.abs()).abs())
+
+
+def to_binary(w: Tensor) -> Tensor:
+    """Distance of each weight to {0, 1}: min(|w|, |1 - w|)."""
+    return torch.minimum(w.abs(), (1 - w).abs())
+
+
+def mean_matrix(w: Tensor) -> Tensor:
+    """Mean over (out, in), one value per run."""
+    return w.mean((-2, -1))
+
+
+def sparsity(w: Tensor) -> Tensor:
+    """The published sparsity error of a matrix: its largest distance to {-1, 0, 1}, one value per run."""
+    return to_ternary(w).amax((-2, -1))
+
+
+def nearest(w: Tensor, grid: Sequence[float]) -> Tensor:
+    """Each weight replaced by the nearest value of the grid; not-a-number stays not-a-number."""
+    points = torch.tensor(grid, dtype=w.dtype, device=w.device)
+    inside = w.clamp(min(grid), max(grid))  # infinity is as far from every value
+    snapped = points[(inside.unsqueeze(-1) - points).abs().argmin(-1)]
+    return torch.where(w.isnan(), w, snapped)
+
+
+def spread(x: Tensor) -> Tensor:
+    """Unbiased standard deviation over (batch, in), one value per run; 0 for fewer than two numbers."""
+    n = x.shape[-1] * x.shape[-2]
+    centred = x - x.sum((-2, -1), keepdim=True) / max(n, 1)
+    variance = centred.square().sum((-2, -1)) / max(n - 1, 1)
+    some = variance > 0  # the root has no slope at zero
+    return torch.where(some, torch.where(some, variance, 1.0).sqrt(), 0.0)
+
+
+def glorot(in_features: int, out_features: int) -> float:
+    """Half width of the uniform distribution of Glorot and Bengio (gain 1)."""
+    return math.sqrt(6 / (in_features + out_features))

@@ -1,0 +1,85 @@
+"""What can be learnt: every operation by its name, the formula written once for tensors and for SymPy."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from nalm.errors import unknown
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A formula of one or two operands; logic works on the numbers 0 and 1."""
+
+    name: str
+    sign: str
+    arity: int
+    kind: str  # arithmetic, logic or comparison
+    formula: Callable[..., Any]
+
+
+def _symbolic(a: Any) -> bool:
+    import sympy  # not at the top: naming an operation must not load it
+
+    return isinstance(a, sympy.Basic)
+
+
+def _indicator(holds: Any, like: Any) -> Any:
+    """1 where a relation holds and 0 elsewhere."""
+    if _symbolic(like):
+        import sympy
+
+        return sympy.Piecewise((1, holds), (0, True))
+    return holds.to(like.dtype)
+
+
+def _equal(a: Any, b: Any) -> Any:
+    if _symbolic(a):
+        import sympy
+
+        return sympy.Eq(a, b)
+    return a == b
+
+
+def _sqrt(a: Any) -> Any:
+    import sympy
+
+    return sympy.sqrt(a) if _symbolic(a) else a**0.5
+
+
+OPERATIONS: dict[str, Operation] = {
+    operation.name: operation
+    for operation in (
+        Operation("add", "+", 2, "arithmetic", lambda a, b: a + b),
+        Operation("subtract", "-", 2, "arithmetic", lambda a, b: a - b),
+        Operation("multiply", "×", 2, "arithmetic", lambda a, b: a * b),
+        Operation("divide", "÷", 2, "arithmetic", lambda a, b: a / b),
+        Operation("reciprocal", "1/x", 1, "arithmetic", lambda a: 1 / a),
+        Operation("square", "x²", 1, "arithmetic", lambda a: a * a),
+        Operation("sqrt", "√x", 1, "arithmetic", _sqrt),
+        Operation("select", "x", 1, "arithmetic", lambda a: a),
+        Operation("and", "∧", 2, "logic", lambda a, b: a * b),
+        Operation("or", "∨", 2, "logic", lambda a, b: a + b - a * b),
+        Operation("not", "¬", 1, "logic", lambda a: 1 - a),
+        Operation("xor", "⊕", 2, "logic", lambda a, b: a + b - 2 * a * b),
+        Operation("implies", "→", 2, "logic", lambda a, b: 1 - a + a * b),
+        Operation("iff", "↔", 2, "logic", lambda a, b: 1 - a - b + 2 * a * b),
+        Operation("less", "<", 2, "comparison", lambda a, b: _indicator(a < b, a)),
+        Operation("greater", ">", 2, "comparison", lambda a, b: _indicator(a > b, a)),
+        Operation("less_equal", "≤", 2, "comparison", lambda a, b: _indicator(a <= b, a)),
+        Operation("greater_equal", "≥", 2, "comparison", lambda a, b: _indicator(a >= b, a)),
+        Operation("equal", "=", 2, "comparison", lambda a, b: _indicator(_equal(a, b), a)),
+        Operation("not_equal", "≠", 2, "comparison", lambda a, b: 1 - _indicator(_equal(a, b), a)),
+    )
+}
+
+
+def operation(name: str) -> Operation:
+    """The operation of that name, or an error that suggests one.
+
+    >>> operation("multiply").arity
+    2
+    """
+    if name not in OPERATIONS:
+        raise unknown("operation", name, OPERATIONS)
+    return OPERATIONS[name]

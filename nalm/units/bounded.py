@@ -1,0 +1,70 @@
+"""What the NAU, the NMU and their descendants share: one weight kept within bounds."""
+
+import abc
+from typing import ClassVar, Literal
+
+import torch
+from torch import Generator, Tensor
+
+from nalm import functional as F
+from nalm.errors import unknown
+from nalm.units.base import Unit, Weights
+
+
+class BoundedUnit(Unit):
+    """A unit with one weight in a legal interval, pressed towards discrete values.
+
+    ``penalty`` is the shape of the pressure, linear (published runs) or squared (document 002).
+    ``bounds="clip"`` clamps after the step; ``"penalty"`` leaves the parameter free, clamps it in the
+    forward pass and adds the penalty ``bounds``.
+    """
+
+    legal: ClassVar[tuple[float, float]]
+    options: ClassVar[tuple[str, ...]] = ("penalty", "bounds")
+    weight: Tensor
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        *,
+        penalty: Literal["linear", "squared"] = "linear",
+        bounds: Literal["clip", "penalty"] = "clip",
+        generator: Generator | None = None,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ):
+        if penalty not in ("linear", "squared"):
+            raise unknown("penalty shape", penalty, ("linear", "squared"))
+        if bounds not in ("clip", "penalty"):
+            raise unknown("way to keep bounds", bounds, ("clip", "penalty"))
+        self.penalty = penalty
+        self.bounds = bounds
+        super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
+
+    def weights(self) -> Weights:
+        return {"weight": self.weight if self.bounds == "clip" else self.weight.clamp(*self.legal)}
+
+    @abc.abstractmethod
+    def discreteness(self) -> Tensor:
+        """Distance of each weight to its grid, (*runs, out, in)."""
+
+    def idleness(self, mean: Tensor) -> Tensor | None:
+        """How far unselected inputs of this mean (*runs, 1, in) are from neutral, where that is published."""
+        return None
+
+    def penalties(self, x: Tensor | None = None) -> Weights:
+        terms = {"weight": F.mean_matrix(self.discreteness())}
+        if self.bounds == "penalty":
+            low, high = self.legal
+            outside = torch.relu((self.weight - (low + high) / 2).abs() - (high - low) / 2)
+            terms["bounds"] = F.mean_matrix(outside if self.penalty == "linear" else outside.square())
+        if x is not None:
+            idle = self.idleness(self.flat(x).mean(-2, keepdim=True))
+            terms |= {} if idle is None else {"inputs": F.mean_matrix(idle)}
+        return terms
+
+    @torch.no_grad()
+    def project(self) -> None:
+        if self.bounds == "clip":
+            self.weight.clamp_(*self.legal)

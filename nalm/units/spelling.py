@@ -1,0 +1,70 @@
+"""Weights as SymPy: the few words every unit spells its formula with."""
+
+import string
+from collections.abc import Sequence
+from typing import Any
+
+import sympy
+from torch import Tensor
+
+from nalm.errors import NALMError
+
+
+def letters(n: int, *, positive: bool | None = None) -> list[sympy.Symbol]:
+    """Names for n inputs: a, b, c, ... while the alphabet lasts, then x1, x2, ...
+
+    >>> letters(2)
+    [a, b]
+    """
+    names = string.ascii_lowercase[:n] if n <= 26 else [f"x{i + 1}" for i in range(n)]
+    return [sympy.Symbol(name, positive=positive) for name in names]
+
+
+def numbers(w: Tensor) -> Any:
+    """A tensor as nested lists of SymPy numbers: 0.5 becomes 1/2."""
+    if not bool(w.isfinite().all()):
+        raise NALMError("A weight is not a finite number, so there is no formula: the run diverged.")
+    return _nested(w.tolist())
+
+
+def _nested(value: Any) -> Any:
+    return [_nested(v) for v in value] if isinstance(value, list) else number(value)
+
+
+def number(value: float) -> sympy.Expr:
+    """A simple fraction if the value is one, else eight digits of it."""
+    exact = sympy.Rational(value).limit_denominator(64)
+    return exact if abs(float(exact) - value) < 1e-9 else sympy.Float(value, 8)
+
+
+def dot(row: Sequence[sympy.Expr], x: Sequence[sympy.Expr]) -> sympy.Expr:
+    """Weighted sum of the inputs."""
+    return sympy.Add(*(w * x_i for w, x_i in zip(row, x, strict=True)))
+
+
+def powers(row: Sequence[sympy.Expr], x: Sequence[sympy.Expr]) -> sympy.Expr:
+    """Product of powers, as the real part where a root of a negative number leaves the reals."""
+    whole = [x_i**w for w, x_i in zip(row, x, strict=True) if w.is_integer]
+    roots = [x_i**w for w, x_i in zip(row, x, strict=True) if not w.is_integer]
+    root = sympy.Mul(*roots)
+    real = root if root.is_real else sympy.re(root, evaluate=False)
+    return sympy.Mul(*whole, real)
+
+
+def magnitudes(row: Sequence[sympy.Expr], x: Sequence[sympy.Expr]) -> sympy.Expr:
+    """Product of powers of absolute values."""
+    return sympy.Mul(*(sympy.Abs(x_i) ** w for w, x_i in zip(row, x, strict=True)))
+
+
+def selected(row: Sequence[sympy.Expr], x: Sequence[sympy.Expr]) -> sympy.Expr:
+    """Product of w x + 1 - w over the inputs."""
+    return sympy.Mul(*(w * x_i + 1 - w for w, x_i in zip(row, x, strict=True)))
+
+
+def choice(gate: sympy.Expr, above: sympy.Expr, below: sympy.Expr) -> sympy.Expr:
+    """One path where a gate's argument is positive, the other elsewhere (at exactly 0, the mean of both)."""
+    if gate.is_positive:
+        return above
+    if gate.is_negative:
+        return below
+    return sympy.Piecewise((above, gate > 0), (below, True))

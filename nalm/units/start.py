@@ -1,0 +1,97 @@
+"""How a parameter starts: a shape and a distribution, as values that anybody can sample from.
+
+A layer built by hand samples them from a ``torch.Generator``; a population samples the same
+values from numbers that depend on the run's seed alone.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Generator, Tensor
+
+
+class Source(Protocol):
+    """Where random numbers come from: float64 tensors of any shape."""
+
+    def uniform(self, shape: tuple[int, ...]) -> Tensor:
+        """Uniform in [0, 1)."""
+        ...
+
+    def normal(self, shape: tuple[int, ...]) -> Tensor:
+        """Standard normal."""
+        ...
+
+
+@dataclass(frozen=True)
+class FromGenerator:
+    """A torch generator as a source; without one, a fresh generator seeded by the operating system."""
+
+    generator: Generator
+
+    @classmethod
+    def of(cls, generator: Generator | None) -> "FromGenerator":
+        if generator is None:
+            generator = Generator(device="cpu")
+            generator.seed()
+        return cls(generator)
+
+    def uniform(self, shape: tuple[int, ...]) -> Tensor:
+        return torch.rand(shape, generator=self.generator, dtype=torch.float64, device=self.generator.device)
+
+    def normal(self, shape: tuple[int, ...]) -> Tensor:
+        return torch.randn(shape, generator=self.generator, dtype=torch.float64, device=self.generator.device)
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Uniform between low and high."""
+
+    shape: tuple[int, ...]
+    low: float
+    high: float
+
+    def sample(self, source: Source) -> Tensor:
+        return self.low + (self.high - self.low) * source.uniform(self.shape)
+
+
+@dataclass(frozen=True)
+class Normal:
+    """Normal with a mean and a standard deviation."""
+
+    shape: tuple[int, ...]
+    mean: float
+    std: float
+
+    def sample(self, source: Source) -> Tensor:
+        return self.mean + self.std * source.normal(self.shape)
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The same number everywhere."""
+
+    shape: tuple[int, ...]
+    value: float
+
+    def sample(self, source: Source) -> Tensor:
+        return torch.full(self.shape, self.value, dtype=torch.float64)
+
+
+@dataclass(frozen=True)
+class Orthogonal:
+    """A matrix with orthonormal rows or columns, uniformly distributed; identity when square and asked for."""
+
+    shape: tuple[int, int]
+    identity_if_square: bool = False
+
+    def sample(self, source: Source) -> Tensor:
+        rows, columns = self.shape
+        if self.identity_if_square and rows == columns:
+            return torch.eye(rows, dtype=torch.float64)
+        q, r = torch.linalg.qr(source.normal((max(rows, columns), min(rows, columns))))
+        q = q * r.diagonal().sign()  # makes the distribution uniform (Mezzadri 2007)
+        return q if rows >= columns else q.mT
+
+
+Start = Uniform | Normal | Constant | Orthogonal
