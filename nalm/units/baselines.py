@@ -1,0 +1,185 @@
+"""What the units are compared with: ordinary layers, and operations that need no learning.
+
+A smaller contract than a unit's: no grid and no formula, but the same shapes, populations and starts.
+"""
+
+import itertools
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+import torch
+from torch import Generator, Tensor
+
+from nalm import functional as F
+from nalm.errors import NALMError, unknown
+from nalm.operations import operation as find_operation
+from nalm.units.base import Trainable
+from nalm.units.start import Constant, Start, Uniform
+
+ACTIVATIONS = {"relu": torch.relu, "relu6": torch.nn.functional.relu6}
+
+
+class Linear(Trainable):
+    r"""An affine layer :math:`y = W x + b`, Xavier uniform, bias at 0.
+
+    >>> Linear(2, 1, bias=False)
+    Linear(in_features=2, out_features=1, bias=False)
+    """
+
+    options = ("bias",)
+    weight: Tensor
+    offset: Tensor  # only with a bias
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        *,
+        bias: bool = True,
+        generator: Generator | None = None,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ):
+        self.bias = bias
+        super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
+
+    def start(self) -> dict[str, Start]:
+        r = F.glorot(self.in_features, self.out_features)
+        start: dict[str, Start] = {"weight": Uniform((self.out_features, self.in_features), -r, r)}
+        return start | ({"offset": Constant((self.out_features,), 0.0)} if self.bias else {})
+
+    def compute(self, x: Tensor) -> Tensor:
+        y = F.linear(x, self.weight)
+        return y + self.offset.unsqueeze(-2) if self.bias else y
+
+
+class MLP(Trainable):
+    r"""Hidden layers with ReLU or ReLU6, then a linear layer.
+
+    Hidden weights start Kaiming uniform, the last Xavier uniform, biases at 0, as in the published code.
+
+    >>> MLP(2, 1, hidden=(100,))
+    MLP(in_features=2, out_features=1, hidden=(100,), activation='relu', bias=True)
+    """
+
+    options = ("hidden", "activation", "bias")
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        *,
+        hidden: Sequence[int] = (100,),
+        activation: Literal["relu", "relu6"] = "relu",
+        bias: bool = True,
+        generator: Generator | None = None,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ):
+        if activation not in ACTIVATIONS:
+            raise unknown("activation", activation, ACTIVATIONS)
+        if not all(isinstance(width, int) and width > 0 for width in hidden):
+            raise NALMError(f"MLP needs hidden widths of at least 1, got {tuple(hidden)!r}.")
+        self.hidden = tuple(hidden)
+        self.activation = activation
+        self.bias = bias
+        super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
+
+    def start(self) -> dict[str, Start]:
+        sizes = (self.in_features, *self.hidden, self.out_features)
+        start: dict[str, Start] = {}
+        for layer, (fan_in, fan_out) in enumerate(itertools.pairwise(sizes)):
+            last = layer == len(self.hidden)
+            r = F.glorot(fan_in, fan_out) if last else (6 / fan_in) ** 0.5
+            start[f"weight{layer}"] = Uniform((fan_out, fan_in), -r, r)
+            if self.bias:
+                start[f"bias{layer}"] = Constant((fan_out,), 0.0)
+        return start
+
+    def compute(self, x: Tensor) -> Tensor:
+        for layer in range(len(self.hidden) + 1):
+            x = F.linear(x, getattr(self, f"weight{layer}"))
+            x = x + getattr(self, f"bias{layer}").unsqueeze(-2) if self.bias else x
+            x = ACTIVATIONS[self.activation](x) if layer < len(self.hidden) else x
+        return x
+
+    def sparsity_error(self) -> Tensor:
+        errors = [F.sparsity(w) for name, w in self.weights().items() if name.startswith("weight")]
+        return torch.stack(errors).amax(0)
+
+
+class Quadratic(Trainable):
+    r"""A quadratic layer (thesis eq. 7.1): :math:`y = (W_j x + b_j) \odot (W_k x + b_k) + W_l x^2 + c`.
+
+    The start is unspecified in the sources; Xavier uniform and zeros here.
+    """
+
+    def start(self) -> dict[str, Start]:
+        shape = (self.out_features, self.in_features)
+        r = F.glorot(self.in_features, self.out_features)
+        matrices: dict[str, Start] = {f"weight_{part}": Uniform(shape, -r, r) for part in "jkl"}
+        return matrices | {f"bias_{part}": Constant((self.out_features,), 0.0) for part in "jkl"}
+
+    def compute(self, x: Tensor) -> Tensor:
+        weight, bias = (
+            {part: getattr(self, f"{kind}_{part}") for part in "jkl"} for kind in ("weight", "bias")
+        )
+        left, right = (F.linear(x, weight[part]) + bias[part].unsqueeze(-2) for part in "jk")
+        return left * right + F.linear(x * x, weight["l"]) + bias["l"].unsqueeze(-2)
+
+    def sparsity_error(self) -> Tensor:
+        return torch.stack([F.sparsity(getattr(self, f"weight_{part}")) for part in "jkl"]).amax(0)
+
+
+class ProductFC(Trainable):
+    r"""A weighted product :math:`y_o = \prod_i W_{oi} x_i`, of which only the product of weights matters."""
+
+    weight: Tensor
+
+    def start(self) -> dict[str, Start]:
+        return {"weight": Uniform((self.out_features, self.in_features), 0.25, 0.75)}
+
+    def compute(self, x: Tensor) -> Tensor:
+        return F.product(lambda x_i, w_i: w_i * x_i, x, self.weight)
+
+
+class Fixed(Trainable):
+    """An operation on the first inputs that needs no learning, repeated for every output.
+
+    >>> Fixed(2, 1, operation="divide")(torch.tensor([3.0, 2.0]))
+    tensor([1.5000])
+    """
+
+    options: ClassVar[tuple[str, ...]] = ("operation",)
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        *,
+        operation: str = "multiply",
+        generator: Generator | None = None,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ):
+        arity = find_operation(operation).arity
+        if isinstance(in_features, int) and in_features < arity:
+            raise NALMError(f"{operation!r} has {arity} operands, got in_features={in_features}.")
+        self.operation = operation
+        super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
+
+    def start(self) -> dict[str, Start]:
+        return {}
+
+    def compute(self, x: Tensor) -> Tensor:
+        operation = find_operation(self.operation)
+        y = operation.formula(*x.unbind(-1)[: operation.arity])
+        return y.unsqueeze(-1).expand(*y.shape, self.out_features)
+
+    def sparsity_error(self) -> Tensor:
+        return torch.zeros(self.runs)
+
+
+BASELINES: dict[str, type[Trainable]] = {
+    baseline.__name__: baseline for baseline in (Linear, MLP, Quadratic, ProductFC, Fixed)
+}
