@@ -1,0 +1,66 @@
+"""Neural Arithmetic Logic Modules: layers whose trained weights spell out an exact formula.
+
+Names are resolved when they are first used: ``import nalm`` alone loads neither torch nor SymPy.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME: dict[str, str] = {
+    # units (each of them is a name of its own: nalm.NMU)
+    "Unit": "nalm.units",
+    "UNITS": "nalm.units",
+    "unit": "nalm.units",
+    # what they are compared with
+    "BASELINES": "nalm.units.baselines",
+    # what is learnt, and how it is judged
+    "LOSSES": "nalm.losses",
+    "loss": "nalm.losses",
+    "OPERATIONS": "nalm.operations",
+    # many runs at once
+    "keep": "nalm.population",
+    "member": "nalm.population",
+    "stack": "nalm.population",
+    # symbols
+    "disagreement": "nalm.symbolic",
+    "from_formula": "nalm.formula",
+    "latex": "nalm.symbolic",
+    # errors
+    "NALMError": "nalm.errors",
+}
+
+if TYPE_CHECKING:
+    from nalm.errors import NALMError as NALMError
+    from nalm.formula import from_formula as from_formula
+    from nalm.losses import LOSSES as LOSSES
+    from nalm.losses import loss as loss
+    from nalm.operations import OPERATIONS as OPERATIONS
+    from nalm.population import keep as keep
+    from nalm.population import member as member
+    from nalm.population import stack as stack
+    from nalm.symbolic import disagreement as disagreement
+    from nalm.symbolic import latex as latex
+    from nalm.units import *  # noqa: F403
+    from nalm.units.baselines import BASELINES as BASELINES
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    elif name.startswith("_"):
+        raise AttributeError(name)
+    else:
+        units = importlib.import_module("nalm.units").UNITS
+        if name not in units:
+            from nalm.errors import unknown
+
+            raise AttributeError(str(unknown("name in nalm", name, [*_HOME, *units])))
+        value = units[name]
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*_HOME, "__version__", *importlib.import_module("nalm.units").UNITS])

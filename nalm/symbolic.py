@@ -1,0 +1,105 @@
+"""From units to symbols: a formula in LaTeX, evaluated on tensors, and checked against its unit."""
+
+import functools
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sympy
+import torch
+from sympy.core.relational import Relational
+from torch import Tensor
+
+from nalm.errors import NALMError
+from nalm.units.base import Unit
+from nalm.units.spelling import letters
+
+_RELATIONS = {
+    sympy.StrictGreaterThan: operator.gt,
+    sympy.GreaterThan: operator.ge,
+    sympy.StrictLessThan: operator.lt,
+    sympy.LessThan: operator.le,
+    sympy.Equality: operator.eq,
+    sympy.Unequality: operator.ne,
+}
+
+
+def latex(unit: Unit, symbols: Sequence[sympy.Expr] | None = None) -> list[str]:
+    r"""The unit's formulas in LaTeX, one per output.
+
+    >>> from nalm.units import RealNPU
+    >>> latex(RealNPU.solved("divide"))
+    ['\\frac{a}{b}']
+    """
+    return [sympy.latex(formula) for formula in unit.formulas(symbols)]
+
+
+def evaluate(expression: sympy.Expr, values: Mapping[sympy.Symbol, Tensor]) -> Tensor:
+    """The expression on tensors, by walking its tree: nothing is compiled and nothing is executed.
+
+    >>> a = sympy.Symbol("a")
+    >>> evaluate(a**2 + 1, {a: torch.tensor([1.0, 2.0])})
+    tensor([2., 5.])
+    """
+    like = next(iter(values.values()))
+
+    def walk(e: Any) -> Tensor:
+        match e:
+            case sympy.Symbol():
+                if e not in values:
+                    raise NALMError(f"The expression uses {e}, for which no values were given.")
+                return values[e]
+            case sympy.Number() | sympy.NumberSymbol():
+                return torch.full_like(like, float(e))
+            case sympy.Add():
+                return functools.reduce(torch.add, map(walk, e.args))
+            case sympy.Mul():
+                return functools.reduce(torch.mul, map(walk, e.args))
+            case sympy.Pow():
+                base, exponent = e.args
+                return walk(base) ** (float(exponent) if exponent.is_number else walk(exponent))
+            case sympy.Abs():
+                return walk(e.args[0]).abs()
+            case sympy.sign():
+                return walk(e.args[0]).sign()
+            case sympy.re():
+                compound = {s: v.to(torch.complex128) for s, v in values.items()}
+                return evaluate(e.args[0], compound).real.to(like.dtype)
+            case sympy.Piecewise():
+                result = torch.full_like(like, float("nan"))
+                for value, condition in reversed(e.args):
+                    result = torch.where(holds(condition), walk(value), result)
+                return result
+        raise NALMError(f"Cannot evaluate {type(e).__name__} in {expression}.")
+
+    def holds(condition: Any) -> Tensor:
+        if condition in (True, False):
+            return torch.full_like(like, bool(condition), dtype=torch.bool)
+        assert isinstance(condition, Relational)
+        left, right = condition.args
+        return _RELATIONS[type(condition)](walk(left), walk(right))
+
+    return walk(expression)
+
+
+@torch.no_grad()
+def disagreement(unit: Unit, x: Tensor) -> float:
+    """Largest relative difference between a unit and its formulas on x (batch, in).
+
+    Relative to the formula, but at least to a millionth of its largest value; infinite if not finite.
+
+    >>> from nalm.units import NMU
+    >>> disagreement(NMU.solved("multiply"), torch.tensor([[2.0, 3.0], [-1.0, 5.0]]))
+    0.0
+    """
+    symbols = letters(unit.in_features)
+    values = dict(zip(symbols, x.unbind(-1), strict=True))
+    formulas = torch.stack([evaluate(f, values) for f in unit.formulas(symbols)], -1)
+    y = unit(x)
+    if not bool((y.isfinite() & formulas.isfinite()).all()):
+        return float("inf")
+    if not y.numel():
+        return 0.0
+    largest = formulas.abs().amax(0)
+    scale = formulas.abs().maximum(1e-6 * torch.where(largest > 0, largest, 1.0))
+    return float(((y - formulas).abs() / scale).max())
