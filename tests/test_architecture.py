@@ -1,0 +1,92 @@
+"""The dependency rule of docs/architecture.md: imports point downwards, and some parts stay light."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "nalm"
+
+# part -> the parts it may import, besides itself
+BELOW = {
+    "errors": set(),
+    "operations": {"errors"},
+    "functional": set(),
+    "draws": set(),
+    "units": {"errors", "operations", "functional", "draws"},
+    "losses": {"errors", "functional"},
+    "population": {"errors", "units"},
+    "symbolic": {"errors", "units"},
+    "formula": {"errors", "units"},
+    "capabilities": {"operations", "units"},
+    "testing": {"errors", "operations", "population", "symbolic", "units"},
+    "cli": {"errors", "capabilities", "__init__"},
+    "__main__": {"cli"},
+}
+
+
+def files(part: str) -> list[Path]:
+    folder = PACKAGE / part
+    return sorted(folder.rglob("*.py")) if folder.is_dir() else [PACKAGE / f"{part}.py"]
+
+
+def siblings(path: Path) -> set[str]:
+    """The parts of nalm that a file imports, anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        for module in modules:
+            if module == "nalm":
+                names = {alias.name for alias in node.names}
+                found |= {n if n in BELOW else "__init__" for n in names}
+            elif module.startswith("nalm."):
+                found.add(module.split(".")[1])
+    return found
+
+
+@pytest.mark.parametrize("part", BELOW)
+def test_imports_point_downwards(part):
+    for path in files(part):
+        upward = siblings(path) - BELOW[part] - {part}
+        assert not upward, f"{path.name} imports {upward}, which stand above {part}"
+
+
+def test_every_part_has_its_place():
+    parts = {p.stem for p in PACKAGE.glob("*.py")} | {
+        p.name for p in PACKAGE.iterdir() if (p / "__init__.py").exists()
+    }
+    assert parts - {"__init__"} == set(BELOW)
+
+
+def test_importing_nalm_loads_nothing_heavy():
+    code = "import sys, nalm; print(sorted({'torch', 'sympy', 'numpy', 'scipy', 'typer', 'rich'} & set(sys.modules)))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_help_needs_no_torch():
+    code = (
+        "import sys\nfrom nalm.cli import app\nfrom typer.testing import CliRunner\n"
+        "assert CliRunner().invoke(app, ['--help']).exit_code == 0\n"
+        "print(sorted({'torch', 'sympy', 'numpy'} & set(sys.modules)))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_no_file_grows_beyond_reading():
+    long = {p.name: n for p in PACKAGE.rglob("*.py") if (n := len(p.read_text().splitlines())) > 300}
+    assert set(long) <= {"testing.py"}, long  # the kit is one list of checks, read one at a time
+
+
+def test_nothing_is_unpickled_or_executed():
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id not in {"eval", "exec", "compile", "__import__"}, path.name
+            if isinstance(node, ast.Attribute) and path.name != "testing.py":
+                assert node.attr not in {"sympify", "lambdify", "parse_expr"} or path.name == "formula.py", (
+                    path.name
+                )
+                assert ast.unparse(node) not in {"pickle.load", "pickle.loads", "torch.load"}, path.name

@@ -1,0 +1,47 @@
+"""The command line, as a person would use it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+import nalm
+from nalm import cli
+from nalm.errors import NALMError
+
+ROOT = Path(__file__).parent.parent
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(cli.app, list(arguments))
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_the_checkout_runs_without_installation():
+    """-S hides site-packages of an editable install only if the path is given: run from the root."""
+    output = subprocess.check_output([sys.executable, "-m", "nalm", "--version"], cwd=ROOT, text=True)
+    assert output.strip() == f"nalm {nalm.__version__}"
+
+
+def test_units_are_listed():
+    listing = run("units")
+    for name in nalm.UNITS:
+        assert name in listing
+
+
+def test_the_page_about_units_is_the_generated_one():
+    assert (ROOT / "docs" / "units.md").read_text() == run("units", "--markdown")
+
+
+def test_a_mistake_ends_in_one_sentence(monkeypatch, capsys):
+    def fail() -> None:
+        raise NALMError("There is no such thing.")
+
+    monkeypatch.setattr(cli, "app", fail)
+    try:
+        cli.main()
+    except SystemExit as stop:
+        assert stop.code == 2
+    assert capsys.readouterr().err == "nalm: There is no such thing.\n"

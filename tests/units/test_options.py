@@ -1,0 +1,113 @@
+"""Options of single units, and what they refuse."""
+
+import pytest
+import torch
+from torch import tensor
+
+import nalm
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (lambda: nalm.NMU(2, 1, penalty="cubic"), "no penalty shape called 'cubic'"),
+        (lambda: nalm.NAU(2, 1, bounds="clop"), "Did you mean 'clip'"),
+        (
+            lambda: nalm.SNMU(2, 1, noise_range=(5.0, 1.0)),
+            r"noise_range=\(low, high\) or 'batch', got \(5.0, 1.0\)",
+        ),
+        (
+            lambda: nalm.ModifiedRealNPU(2, 1, towards=(0.0, 1.0)),
+            r"\(-1, 1\) or \(-1, 0, 1\), got \(0.0, 1.0\)",
+        ),
+        (lambda: nalm.ModifiedNPU(2, 1, imaginary_part="fre"), "Did you mean 'free'"),
+        (lambda: nalm.NSR(2, 1, redundancy=0), "redundancy >= 1 and scale > 0, got 0"),
+        (lambda: nalm.NMU(2.0, 1), "in_features to be a whole number of at least 1, got 2.0"),
+        (lambda: nalm.NMU(2, 1, dtype=torch.int64), "dtype cannot be torch.int64: use torch.float32"),
+        (lambda: nalm.BASELINES["MLP"](2, 1, activation="relo"), "Did you mean 'relu'"),
+        (lambda: nalm.BASELINES["MLP"](2, 1, hidden=(0,)), "hidden widths of at least 1"),
+        (
+            lambda: nalm.BASELINES["Fixed"](1, 1, operation="divide"),
+            "'divide' has 2 operands, got in_features=1",
+        ),
+        (
+            lambda: nalm.NMU(2, 1)(torch.ones(4, 3)),
+            r"NMU\(2, 1\) expects x of shape \(..., 2\), got \(4, 3\)",
+        ),
+        (
+            lambda: nalm.NMU(2, 1)(torch.ones(4, 2).int()),
+            "expects real numbers, got torch.int32: use x.float()",
+        ),
+        (lambda: nalm.NMU(2, 1).formulas([1, 2, 3]), "needs 2 symbols, got 3"),
+    ],
+)
+def test_a_mistake_is_one_sentence_with_the_value_and_the_remedy(build, words):
+    with pytest.raises(nalm.NALMError, match=words):
+        build()
+
+
+def test_a_population_of_the_wrong_size_is_refused():
+    population = nalm.stack([nalm.NMU(2, 1) for _ in range(5)])
+    with pytest.raises(nalm.NALMError, match=r"expects x of shape \(5, ..., 2\), got \(4, 7, 2\)"):
+        population(torch.ones(4, 7, 2))
+    with pytest.raises(nalm.NALMError, match=r"take nalm.member\(population, 0\)"):
+        population.formulas()
+
+
+def test_a_diverged_unit_says_so_instead_of_a_formula():
+    unit = nalm.NMU(2, 1)
+    unit.weight.data[0, 0] = float("nan")
+    with pytest.raises(nalm.NALMError, match="the run diverged"):
+        unit.formulas()
+    assert "y =" not in repr(unit)
+
+
+def test_the_batch_noise_shrinks_with_the_spread_of_the_batch():
+    unit = nalm.SNMU(2, 1, noise_range="batch", generator=torch.Generator().manual_seed(0))
+    for width in (0.1, 10.0):
+        x = width * torch.rand(1000, 2, generator=torch.Generator().manual_seed(1))
+        noise, bound = unit.draw(x), unit.batch_bound(x).item()
+        assert 1 <= noise.min() < 1 + 0.05 * (bound - 1)
+        assert bound - 0.05 * (bound - 1) < noise.max() <= bound
+    assert unit(torch.ones(4, 2)).isfinite().all()  # no spread at all
+
+
+def test_the_gate_bias_lets_a_nalu_work_for_both_signs():
+    unit = nalm.NALU.solved("add")
+    biased = nalm.NALU(2, 1, eps=0.0, gate_bias=True)
+    weights = unit.weights() | {"gate": torch.zeros(1, 2), "bias": torch.full((1,), 1e30)}
+    x = tensor([[-3.0, 1.0], [3.0, 1.0]])
+    torch.testing.assert_close(biased.assign_(weights)(x), tensor([[-2.0], [4.0]]))
+    assert str(biased.formulas()[0]) == "a + b"
+    assert unit(x)[0].item() != -2.0
+
+
+def test_normalised_nmu_multiplies_the_scaled_inputs():
+    """Document 002, section 2.3, by hand."""
+    unit = nalm.NormalisedNMU(2, 1, dtype=torch.float64)
+    unit.weight.data = tensor([[0.8, 0.3]], dtype=torch.float64)
+    x = tensor([[2.0, 3.0], [-1.5, 0.5]], dtype=torch.float64)
+    c = x.std()
+    expected = (0.8 * x[:, 0] / c + 0.2) * (0.3 * x[:, 1] / c + 0.7) * c**1.1
+    torch.testing.assert_close(unit(x).squeeze(-1), expected)
+
+
+def test_the_gated_nau_nmu_mixes_its_two_units():
+    unit = nalm.GatedNAUNMU(2, 1, generator=torch.Generator().manual_seed(0))
+    nau, nmu = nalm.NAU(2, 1), nalm.NMU(2, 1)
+    nau.assign_({"weight": unit.add})
+    nmu.assign_({"weight": unit.multiply})
+    x = tensor([[2.0, 3.0], [-1.5, 0.5]])
+    gate = torch.sigmoid(x @ unit.gate.T)
+    torch.testing.assert_close(unit(x), gate * nau(x) + (1 - gate) * nmu(x))
+    assert unit.penalties()["weight"] == nau.penalties()["weight"] + nmu.penalties()["weight"]
+
+
+def test_the_published_sparsity_errors_differ_by_unit():
+    """Spec 1.4: the iNALU averages its two matrices' errors, the NPU those of its two parts."""
+    inalu, npu = nalm.INALU(2, 1), nalm.NPU(2, 1)
+    w = inalu.weights()
+    errors = [torch.minimum(m.abs(), (1 - m.abs()).abs()).max() for m in (w["add"], w["multiply"])]
+    assert inalu.sparsity_error() == (errors[0] + errors[1]) / 2
+    npu.assign_({"weight": tensor([[0.7, -1.2]]), "imaginary": tensor([[0.1, -0.2]])})
+    torch.testing.assert_close(npu.sparsity_error(), tensor((0.3 + 0.2) / 2))
