@@ -15,7 +15,7 @@ import nalm
 RUNS = 10
 
 
-def train(population: nalm.Unit, steps: int, penalty: float) -> None:
+def train(population: nalm.Trainable, steps: int, penalty: float) -> None:
     """Adam on fresh batches from U[1, 2)."""
     optimiser = torch.optim.Adam(population.parameters(), lr=1e-2)
     data = torch.Generator().manual_seed(0)
@@ -30,7 +30,7 @@ def train(population: nalm.Unit, steps: int, penalty: float) -> None:
 
 
 @torch.no_grad()
-def errors(population: nalm.Unit, sizes: Tensor) -> Tensor:
+def errors(population: nalm.Trainable, sizes: Tensor) -> Tensor:
     """Median relative error of each run (runs, sizes) on pairs whose factors are about that size."""
     data = torch.Generator().manual_seed(1)
     columns = []

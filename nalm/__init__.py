@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 _HOME: dict[str, str] = {
     # units (each of them is a name of its own: nalm.NMU)
+    "Trainable": "nalm.units",
     "Unit": "nalm.units",
     "UNITS": "nalm.units",
     "unit": "nalm.units",

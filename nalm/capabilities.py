@@ -116,7 +116,6 @@ def markdown() -> str:
 
 def table() -> "Table":
     """The same for a terminal."""
-    from rich.box import SIMPLE
     from rich.table import Table
 
     view = Table(title="What each unit can represent exactly", title_justify="left", box=None, pad_edge=False)

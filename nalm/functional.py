@@ -6,6 +6,7 @@ them into one pass; above that a sum is a matrix product and a product halves pa
 calls ``prod``, whose backward pass waits for the device and is wrong in second order at zeros.
 """
 
+import contextlib
 import functools
 import math
 from collections.abc import Callable, Sequence
@@ -50,13 +51,29 @@ def product(factor: Callable[..., Tensor], x: Tensor, *weights: Tensor) -> Tenso
     return factors.squeeze(-1)
 
 
-def linear(x: Tensor, weight: Tensor) -> Tensor:
-    r"""Weighted sum :math:`\sum_i w_{oi} x_i`, in full precision whatever autocast says."""
+def _same(x: Tensor) -> Tensor:
+    return x
+
+
+def linear(x: Tensor, weight: Tensor, *columns: Tensor, of: Callable[..., Tensor] = _same) -> Tensor:
+    r"""Weighted sum :math:`\sum_i w_{oi} f(x_i, c_i)`, in full precision whatever autocast says.
+
+    ``of`` is an elementwise f; columns (*runs, in) are its further arguments. It is applied input by
+    input while the sum is unrolled, so that what belongs to an input stays one contiguous plane.
+    """
+    rows = [c.unsqueeze(-2) for c in columns]
     if x.shape[-1] <= UNROLL:
-        return total(lambda x_i, w_i: w_i * x_i, x, weight)
-    dtype = torch.promote_types(x.dtype, weight.dtype)
-    with torch.autocast(x.device.type, enabled=False):
-        return torch.matmul(x.to(dtype), weight.to(dtype).mT)
+        return total(lambda x_i, w_i, *c_i: w_i * of(x_i, *c_i), x, weight, *rows)
+    values = of(x, *rows)
+    dtype = torch.promote_types(values.dtype, weight.dtype)
+    with _full_precision(x.device.type):
+        return torch.matmul(values.to(dtype), weight.to(dtype).mT)
+
+
+def _full_precision(device: str) -> contextlib.AbstractContextManager[None]:
+    if device != "meta" and torch.is_autocast_enabled(device):
+        return torch.autocast(device, enabled=False)
+    return contextlib.nullcontext()
 
 
 def gated_product(x: Tensor, weight: Tensor) -> Tensor:
@@ -68,19 +85,21 @@ def gated_product(x: Tensor, weight: Tensor) -> Tensor:
 
 
 def power(size: Tensor, weight: Tensor) -> Tensor:
-    """size ** weight for size >= 0, with gradients of zero, not infinity times zero, where size is 0."""
+    """size ** weight for size >= 0, with slopes of zero, not infinity times zero, at a root of 0."""
+    steep = (size == 0) & (weight < 1)
     at_zero = torch.where(weight > 0, 0.0, torch.where(weight < 0, math.inf, 1.0)).to(size.dtype)
-    return torch.where(size == 0, at_zero, torch.where(size == 0, 1.0, size) ** weight)
+    return torch.where(steep, at_zero, torch.where(steep, 1.0, size) ** weight)
 
 
-def power_product(size: Tensor, weight: Tensor) -> Tensor:
-    r"""Product of powers :math:`\prod_i s_i^{w_{oi}}` without logarithms: exact at 0 and for whole exponents."""
-    return product(power, size, weight)
+def power_product(x: Tensor, weight: Tensor, *columns: Tensor, of: Callable[..., Tensor] = _same) -> Tensor:
+    r"""Product of powers :math:`\prod_i f(x_i, c_i)^{w_{oi}}`, f >= 0, without logarithms: exact at 0."""
+    rows = [c.unsqueeze(-2) for c in columns]
+    return product(lambda x_i, w_i, *c_i: power(of(x_i, *c_i), w_i), x, weight, *rows)
 
 
-def log_product(size: Tensor, weight: Tensor) -> Tensor:
-    r"""The papers' form of it, :math:`\exp \sum_i w_{oi} \ln s_i`, for s > 0."""
-    return linear(size.log(), weight).exp()
+def log_product(x: Tensor, weight: Tensor, *columns: Tensor, of: Callable[..., Tensor] = _same) -> Tensor:
+    r"""The papers' form of it, :math:`\exp \sum_i w_{oi} \ln f(x_i, c_i)`, for f > 0."""
+    return linear(x, weight, *columns, of=lambda x_i, *c_i: of(x_i, *c_i).log()).exp()
 
 
 def angle(x: Tensor) -> Tensor:

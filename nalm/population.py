@@ -44,6 +44,11 @@ def _replace(module: M, tensors: dict[str, Tensor]) -> M:
     return module
 
 
+def _line(module: nn.Module) -> str:
+    """A module on one line of an error message."""
+    return " ".join(repr(module).split())
+
+
 def stack(members: Sequence[M]) -> M:
     """One module in place of many: every parameter and buffer gains a leading axis of runs.
 
@@ -57,12 +62,14 @@ def stack(members: Sequence[M]) -> M:
     if not members:
         raise NALMError("A population needs at least one member, got none.")
     first = members[0]
-    shapes = {name: t.shape for name, t in _tensors(first).items()}
+    shapes = {name: (t.shape, t.dtype) for name, t in _tensors(first).items()}
     for i, other in enumerate(members[1:], start=1):
         if _kind(other) != _kind(first):
-            raise NALMError(f"Member {i} is {other}, member 0 is {first}: a population has one kind.")
-        if {name: t.shape for name, t in _tensors(other).items()} != shapes:
-            raise NALMError(f"Member {i} has other shapes than member 0: stack equal layers only.")
+            raise NALMError(
+                f"Member {i} is {_line(other)}, member 0 is {_line(first)}: a population has one kind."
+            )
+        if {name: (t.shape, t.dtype) for name, t in _tensors(other).items()} != shapes:
+            raise NALMError(f"Member {i} has other shapes or types than member 0: stack equal layers only.")
     every = [_tensors(m) for m in members]
     return _replace(
         copy.deepcopy(first), {name: torch.stack([t[name].detach() for t in every]) for name in shapes}
@@ -95,8 +102,13 @@ def keep(population: M, which: Sequence[int] | Tensor) -> M:
         if chosen.shape != (size,):
             raise NALMError(f"A mask for {size} runs has shape ({size},), got {tuple(chosen.shape)}.")
         chosen = chosen.nonzero().squeeze(-1)
+    whole = chosen.numel() == 0 or not chosen.is_floating_point()
     chosen = chosen.to(torch.int64)
-    if chosen.ndim != 1 or (chosen.numel() and not bool(((chosen < size) & (chosen >= -size)).all())):
+    if (
+        not whole
+        or chosen.ndim != 1
+        or (chosen.numel() and not bool(((chosen < size) & (chosen >= -size)).all()))
+    ):
         raise NALMError(f"Runs of this population are numbered 0 to {size - 1}, got {which!r}.")
     return _take(population, chosen)
 
@@ -104,10 +116,10 @@ def keep(population: M, which: Sequence[int] | Tensor) -> M:
 def _size(population: nn.Module) -> int:
     layers = [part for part in population.modules() if isinstance(part, Trainable) and part.start()]
     if any(layer.runs == () for layer in layers):
-        raise NALMError(f"{population} is a single module: stack members before taking them apart.")
+        raise NALMError(f"{_line(population)} is a single module: stack members before taking them apart.")
     for tensor in _tensors(population).values():
         return tensor.shape[0]
-    raise NALMError(f"{population} has no parameters, so it has no members.")
+    raise NALMError(f"{_line(population)} has no parameters, so it has no members.")
 
 
 def _take(population: M, index: int | Tensor) -> M:

@@ -1,6 +1,7 @@
 """Every published unit. To add one: write its file, then name its class here."""
 
 from nalm.errors import unknown
+from nalm.units.base import Trainable as Trainable
 from nalm.units.base import Unit as Unit
 from nalm.units.inalu import IMNAC as IMNAC
 from nalm.units.inalu import INAC as INAC

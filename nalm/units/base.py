@@ -1,7 +1,6 @@
 """The contract: what every layer answers (``Trainable``), and what a unit answers beyond that (``Unit``)."""
 
 import abc
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
@@ -100,11 +99,10 @@ class Trainable(nn.Module, abc.ABC):
         if any(p.is_meta for p in self.parameters()):
             return
         source = FromGenerator.of(generator)
-        runs = self.runs
         for name, first in self.start().items():
-            draws = [first.sample(source) for _ in range(math.prod(runs))]
             parameter = self.get_parameter(name)
-            parameter.copy_(torch.stack(draws).reshape(parameter.shape))
+            for one in parameter.view(-1, *first.shape):  # each run of a population
+                one.copy_(first.sample(source))
         if self.noisy:
             self.noise.reset(source)
 
@@ -290,6 +288,11 @@ class EpsUnit(Unit):
         self.eps = self.paper_eps if eps is None else eps
         super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
 
-    def powers(self, size: Tensor, weight: Tensor) -> Tensor:
-        """Product of powers of positive numbers: through logarithms as published, or exact without epsilon."""
-        return F.power_product(size, weight) if self.eps == 0 else F.log_product(size, weight)
+    def size(self, x: Tensor) -> Tensor:
+        """What is raised to powers: the magnitude, with the epsilon."""
+        return x.abs() + self.eps
+
+    def powers(self, x: Tensor, weight: Tensor, *columns: Tensor) -> Tensor:
+        """Product of powers of sizes: through logarithms as published, or exact without epsilon."""
+        raised = F.power_product if self.eps == 0 else F.log_product
+        return raised(x, weight, *columns, of=self.size)

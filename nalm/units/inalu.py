@@ -34,10 +34,14 @@ def unsaturated(*raw: Tensor) -> Tensor:
 def signed_product(x: Tensor, weight: Tensor, eps: float) -> Tensor:
     r""":math:`\exp \min(\sum_i W \ln \max(|x_i|, \epsilon), 20) \prod_i (\mathrm{sign}(x_i)|W| + 1 - |W|)`."""
     if eps == 0:
-        magnitude = F.power_product(x.abs(), weight)
+        magnitude = F.power_product(x, weight, of=torch.abs)
     else:
-        magnitude = F.linear(x.abs().clamp_min(eps).log(), weight).clamp_max(OMEGA).exp()
-    return magnitude * F.gated_product(x.sign(), weight.abs())
+        magnitude = F.linear(x, weight, of=lambda v: v.abs().clamp_min(eps).log()).clamp_max(OMEGA).exp()
+    return magnitude * F.product(_sign, x, weight.abs())
+
+
+def _sign(x: Tensor, selected: Tensor) -> Tensor:
+    return x.sign() * selected + (1 - selected)
 
 
 class _Saturating(Unit):

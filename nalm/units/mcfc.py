@@ -160,8 +160,8 @@ class MulMCFCSignRealNPU(MulMCFC):
 
     def compute(self, x: Tensor) -> Tensor:
         w = self.weights()
-        angle = F.angle(x) * w["sign_gate"].unsqueeze(-2)
-        return super().compute(x.abs()) * F.linear(angle, w["junction"]).cos()
+        turn = F.linear(x, w["junction"], w["sign_gate"], of=lambda v, g: g * F.angle(v))
+        return super().compute(x.abs()) * turn.cos()
 
     @torch.no_grad()
     def project(self) -> None:

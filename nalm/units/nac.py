@@ -105,7 +105,7 @@ class NACMul(_TanhSigmoid, EpsUnit):
     paper_eps = 1e-7
 
     def compute(self, x: Tensor) -> Tensor:
-        return self.powers(x.abs() + self.eps, self.weights()["weight"])
+        return self.powers(x, self.weights()["weight"])
 
     def expressions(self, x: Symbols, w: Spelled) -> Formulas:
         return [spelling.magnitudes(row, x) for row in w["weight"]]
@@ -140,7 +140,7 @@ class NACMulSigmoid(EpsUnit):
         return super().assign_({"w_hat": F.sigmoid_inverse(weights["weight"])})
 
     def compute(self, x: Tensor) -> Tensor:
-        return self.powers(x.abs() + self.eps, self.weights()["weight"])
+        return self.powers(x, self.weights()["weight"])
 
     def expressions(self, x: Symbols, w: Spelled) -> Formulas:
         return [spelling.magnitudes(row, x) for row in w["weight"]]
@@ -167,7 +167,7 @@ class NACMulClamped(EpsUnit):
         return {"weight": Uniform((self.out_features, self.in_features), 0.25, 0.75)}
 
     def compute(self, x: Tensor) -> Tensor:
-        return self.powers(x.abs() + self.eps, self.weight)
+        return self.powers(x, self.weight)
 
     @torch.no_grad()
     def project(self) -> None:

@@ -132,7 +132,7 @@ class NALU(_LogGated):
 
     def compute(self, x: Tensor) -> Tensor:
         weight = self.weights()["weight"]
-        return self.mixed(x, F.linear(x, weight), self.powers(x.abs() + self.eps, weight))
+        return self.mixed(x, F.linear(x, weight), self.powers(x, weight))
 
     def expressions(self, x: Symbols, w: Spelled) -> Formulas:
         above = [spelling.dot(row, x) for row in w["weight"]]
@@ -194,7 +194,7 @@ class NALUSeparate(_LogGated):
 
     def compute(self, x: Tensor) -> Tensor:
         w = self.weights()
-        return self.mixed(x, F.linear(x, w["add"]), self.powers(x.abs() + self.eps, w["multiply"]))
+        return self.mixed(x, F.linear(x, w["add"]), self.powers(x, w["multiply"]))
 
     def sparsity_error(self) -> Tensor:
         w = self.weights()

@@ -60,7 +60,7 @@ class NMRU(EpsUnit):
         return torch.where(pole, math.inf, 1.0) * F.gated_product(size, self.weight)
 
     def sign(self, c: Tensor) -> Tensor:
-        return F.linear(F.angle(c), self.weight).cos()
+        return F.linear(c, self.weight, of=F.angle).cos()
 
     @torch.no_grad()
     def project(self) -> None:

@@ -42,10 +42,9 @@ class Noise(nn.Module):
             math.prod(shape[self.counter.ndim :]), dtype=torch.int32, device=self.key.device
         )
         bits = draws.bits(self.key, self.counter, position).reshape(shape)
-        # Not in place: torch.func forbids changing a captured tensor. Unwrapped: a tensor made inside one
-        # of its transforms must not outlive it, and nothing below depends on this one.
-        moved = self.counter + 1
-        self.counter = moved if torch.compiler.is_compiling() else torch.func.debug_unwrap(moved)
+        self.counter = _settled(
+            self.counter + 1
+        )  # not in place: torch.func forbids changing a captured tensor
         return bits
 
     def uniform(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
@@ -55,3 +54,11 @@ class Noise(nn.Module):
     def normal(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
         """Standard normal."""
         return draws.normal(self._bits(shape), dtype)
+
+
+def _settled(tensor: Tensor) -> Tensor:
+    """The tensor without the wrapper of a gradient transform, which must not outlive it."""
+    functorch = torch._C._functorch
+    while not torch.compiler.is_compiling() and functorch.is_gradtrackingtensor(tensor):
+        tensor = functorch.get_unwrapped(tensor)
+    return tensor

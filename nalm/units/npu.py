@@ -23,15 +23,6 @@ ROWS: dict[str, Grid] = {
 TERNARY = ("multiply", "divide", "reciprocal", "select")
 
 
-def _polar(x: Tensor, gate: Tensor | None, eps: float) -> tuple[Tensor, Tensor]:
-    """Magnitude and angle of each input; a closed gate (*runs, in) turns an input into 1."""
-    size, angle = x.abs() + eps, F.angle(x)
-    if gate is None:
-        return size, angle
-    g = gate.clamp(0, 1).unsqueeze(-2)
-    return g * size + (1 - g), g * angle
-
-
 class _Power(EpsUnit):
     """Real weights, as exponents."""
 
@@ -45,6 +36,15 @@ class _Power(EpsUnit):
 
     def start(self) -> dict[str, Start]:
         return {"weight": Uniform((self.out_features, self.in_features), -self.bound, self.bound)}
+
+    @staticmethod
+    def angle(x: Tensor) -> Tensor:
+        """The argument of an input as a complex number."""
+        return F.angle(x)
+
+    def columns(self) -> tuple[Tensor, ...]:
+        """What size and angle take besides x, one value per input."""
+        return ()
 
     def expressions(self, x: Symbols, w: Spelled) -> Formulas:
         return [spelling.powers(row, x) for row in w["weight"]]
@@ -60,6 +60,16 @@ class _Gated(_Power):
 
     def weights(self) -> Weights:
         return super().weights() | {"gate": self.gate.clamp(0, 1)}
+
+    def columns(self) -> tuple[Tensor, ...]:
+        return (self.gate.clamp(0, 1),)
+
+    def size(self, x: Tensor, gate: Tensor) -> Tensor:  # type: ignore[override]
+        return gate * super().size(x) + (1 - gate)
+
+    @staticmethod
+    def angle(x: Tensor, gate: Tensor) -> Tensor:  # type: ignore[override]
+        return gate * F.angle(x)
 
     def expressions(self, x: Symbols, w: Spelled) -> Formulas:
         rows = [[g * w_i for g, w_i in zip(w["gate"], row, strict=True)] for row in w["weight"]]
@@ -84,8 +94,8 @@ class RealNPU(_Gated):
     gold = {n: {"weight": row, "gate": (1.0,) * len(row)} for n, row in ROWS.items()}
 
     def compute(self, x: Tensor) -> Tensor:
-        size, angle = _polar(x, self.gate, self.eps)
-        return self.powers(size, self.weight) * F.linear(angle, self.weight).cos()
+        gates = self.columns()
+        return self.powers(x, self.weight, *gates) * F.linear(x, self.weight, *gates, of=self.angle).cos()
 
 
 class ModifiedRealNPU(RealNPU):
@@ -151,11 +161,18 @@ class _Complex(_Power):
         shape = (self.out_features, self.in_features)
         return super().start() | {"imaginary": Constant(shape, 0.0)}
 
-    def complex_power(self, size: Tensor, angle: Tensor) -> Tensor:
-        """Real part of a product of complex powers."""
-        logs = size.clamp_min(torch.finfo(size.dtype).tiny).log()  # finite where a factor is 0
-        magnitude = self.powers(size, self.weight) * F.linear(-angle, self.imaginary).exp()
-        return magnitude * (F.linear(angle, self.weight) + F.linear(logs, self.imaginary)).cos()
+    def compute(self, x: Tensor) -> Tensor:
+        columns = self.columns()
+        damping = F.linear(x, -self.imaginary, *columns, of=self.angle).exp()
+        turn = F.linear(x, self.weight, *columns, of=self.angle) + F.linear(
+            x, self.imaginary, *columns, of=self.log
+        )
+        return self.powers(x, self.weight, *columns) * damping * turn.cos()
+
+    def log(self, x: Tensor, *columns: Tensor) -> Tensor:
+        """The logarithm of a size, finite where that is 0."""
+        size = self.size(x, *columns)
+        return size.clamp_min(torch.finfo(size.dtype).tiny).log()
 
     def sparsity_error(self) -> Tensor:
         return (F.sparsity(self.weight) + F.sparsity(self.imaginary)) / 2
@@ -177,9 +194,6 @@ class NaiveNPU(_Complex):
     grids = {"weight": EXPONENTS, "imaginary": (0.0,)}
     gold = {n: {"weight": row, "imaginary": 0.0} for n, row in ROWS.items()}
 
-    def compute(self, x: Tensor) -> Tensor:
-        return self.complex_power(*_polar(x, None, self.eps))
-
 
 class NPU(_Complex, _Gated):
     r"""Raises the inputs it selects to complex powers and keeps the real part.
@@ -194,9 +208,6 @@ class NPU(_Complex, _Gated):
 
     grids = {"weight": EXPONENTS, "imaginary": (0.0,), "gate": (0.0, 1.0)}
     gold = {n: {**RealNPU.gold[n], "imaginary": 0.0} for n in ROWS}
-
-    def compute(self, x: Tensor) -> Tensor:
-        return self.complex_power(*_polar(x, self.gate, self.eps))
 
 
 class ModifiedNPU(NPU):

@@ -49,9 +49,15 @@ class SNMU(NMU):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ):
-        if noise_range != "batch" and not (len(noise_range) == 2 and noise_range[0] < noise_range[1]):
-            raise NALMError(f"SNMU needs noise_range=(low, high) or 'batch', got {noise_range!r}.")
-        self.noise_range = noise_range
+        if noise_range != "batch":
+            try:
+                low, high = map(float, noise_range)
+            except (TypeError, ValueError):
+                low, high = 1.0, 0.0
+            if not low < high:
+                raise NALMError(f"SNMU needs noise_range=(low, high) or 'batch', got {noise_range!r}.")
+            noise_range = (low, high)
+        self.noise_range: tuple[float, float] | Literal["batch"] = noise_range
         super().__init__(
             in_features,
             out_features,
@@ -67,6 +73,10 @@ class SNMU(NMU):
         flat = self.flat(x)
         if not self.training:
             return self.unflat(self.compute(flat), x)
+        if noise is not None and noise.shape != x.shape:
+            raise NALMError(
+                f"{self.label} needs noise of x's shape {tuple(x.shape)}, got {tuple(noise.shape)}."
+            )
         n = self.draw(flat) if noise is None else self.flat(noise)
         return self.unflat(self.compute(flat * n) / self.compute(n), x)
 
@@ -119,7 +129,9 @@ class StgNMU(Unit):
 
     def forward(self, x: Tensor, noise: Tensor | None = None) -> Tensor:
         """Apply the unit; in training, noise of mu's shape may be given instead of drawn."""
-        if self.training and noise is None:
+        if not self.training:
+            noise = None
+        elif noise is None:
             noise = SIGMA * self.noise.normal(tuple(self.mu.shape), self.mu.dtype)
         return self.unflat(self.gated(self.flat(x), self.gates(noise)), x)
 
