@@ -47,6 +47,18 @@ def units(
     Console().print(capabilities.table())
 
 
+@app.command()
+def bench(
+    json: Annotated[bool, typer.Option("--json", help="A list of objects on standard output.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Compiled only, without the growth curves.")] = False,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+) -> None:
+    """Measure the engine against a plain loop that trains one module at a time."""
+    from nalm import bench
+
+    bench.report(device, as_json=json, quick=quick)
+
+
 def main() -> None:
     """Run the command line; a mistake of the user ends in one sentence and exit code 2."""
     try:

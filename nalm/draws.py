@@ -1,17 +1,23 @@
-"""Numbers as a pure function of (key, step, position): no state, no global generator.
+"""Numbers as a pure function of (seed, stream, step, position): no state, no global generator.
 
-A 32-bit counter-based hash in tensor operations. Key, step and position are mixed one after
-the other; adding them before hashing would make neighbouring steps overlap. The same integers
-come out on a CPU and on a GPU, eager and compiled, alone and in a population.
+A 32-bit counter-based hash in tensor operations. Seed and stream make a key on the host; key, step and
+position are then mixed one after the other; adding them before hashing would make neighbouring steps and
+streams overlap. The same integers come out on a CPU and on a GPU, eager and compiled, alone and in a
+population.
 """
+
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
+
+STREAMS = ("start", "positions", "train", "validation", "test", "noise", "gradient", "threshold", "rows")
 
 _GOLDEN = 0x9E3779B1 - 2**32  # odd multipliers, written as the signed 32-bit values torch holds
 _STEP = 0x85EBCA6B - 2**32
 _FIRST = 0x7FEB352D
 _SECOND = 0x846CA68B - 2**32
+_MASK = 0xFFFFFFFF
 
 
 def mix(x: Tensor) -> Tensor:
@@ -21,20 +27,86 @@ def mix(x: Tensor) -> Tensor:
     return x ^ ((x >> 16) & 0xFFFF)
 
 
+def _mix(x: int) -> int:
+    """The same on the host, for unsigned integers."""
+    x = ((x ^ (x >> 16)) * _FIRST) & _MASK
+    x = ((x ^ (x >> 15)) * (_SECOND & _MASK)) & _MASK
+    return x ^ (x >> 16)
+
+
+def key(seed: int, stream: str, index: int = 0) -> tuple[int, int]:
+    """The two words that stand for a run's stream; ``index`` tells apart layers that share one.
+
+    >>> key(7, "train") == key(7, "train"), key(7, "train") == key(8, "train")
+    (True, False)
+    """
+    parts = (seed & _MASK, (seed >> 32) & _MASK, STREAMS.index(stream) + 1, index + 1)
+    return _absorbed(0x243F6A88, parts), _absorbed(0x13198A2E, parts)
+
+
+def _absorbed(word: int, parts: tuple[int, ...]) -> int:
+    """Words mixed into one, one after the other; signed, as torch holds it."""
+    for part in parts:
+        word = _mix(((word * (_GOLDEN & _MASK)) & _MASK) ^ _mix((part + 0x9E3779B9) & _MASK))
+    return word - (word >> 31 << 32)
+
+
+def keys(
+    seeds: Sequence[int], stream: str, index: int = 0, device: torch.device | str | None = None
+) -> Tensor:
+    """Keys of many runs, (runs, 2)."""
+    return torch.tensor(
+        [key(seed, stream, index) for seed in seeds], dtype=torch.int32, device=device
+    ).reshape(-1, 2)
+
+
+def hashed(first: Tensor, second: Tensor, step: Tensor, position: Tensor) -> Tensor:
+    """int32 bits of keys, steps and positions that broadcast against one another.
+
+    Step and key make two words, an offset and an odd factor. Without the factor two batches of a run that
+    share a value share a second one, since x ^ a = y ^ b can be read both ways.
+    """
+    offset = mix(step * _STEP + first)
+    factor = mix(offset ^ second) | 1
+    return mix(((position * _GOLDEN) ^ offset) * factor + second)
+
+
 def bits(key: Tensor, step: Tensor, position: Tensor) -> Tensor:
-    """int32 bits of shape (*runs, positions), for key (*runs, 2), step (*runs,), position (positions,)."""
-    first, second = key.unsqueeze(-2).unbind(-1)  # (*runs, 1) each
-    inner = mix(step.unsqueeze(-1) * _STEP + first)
-    return mix(((position * _GOLDEN) ^ inner) + second)
+    """int32 bits (*runs, *positions), for key (*runs, 2), step (*runs,) or (), and position (*positions,)."""
+    ones = (1,) * position.ndim
+    first, second = (part.reshape(*part.shape, *ones) for part in key.unbind(-1))
+    return hashed(first, second, step.reshape(*step.shape, *ones), position)
 
 
 def symmetric(bits: Tensor, dtype: torch.dtype) -> Tensor:
-    """Uniform in (-1, 1), never 0 and never an end: 31 random bits, odd numerators."""
+    """Uniform in (-1, 1), never 0 and never an end: 31 random bits, odd numerators; bit 0 is left over."""
     wide = torch.promote_types(dtype, torch.float32)  # 31 bits overflow float16
     largest = 1 - torch.finfo(dtype).eps
     return ((bits | 1).to(wide) * 2.0**-31).clamp(-largest, largest).to(dtype)
 
 
 def normal(bits: Tensor, dtype: torch.dtype) -> Tensor:
-    """Standard normal, by inverting the distribution of a symmetric uniform."""
-    return torch.erfinv(symmetric(bits, dtype)) * 2.0**0.5
+    """Standard normal, by inverting a symmetric uniform; in float64, where all devices agree to rounding."""
+    return (torch.erfinv(symmetric(bits, torch.float64)) * 2.0**0.5).to(dtype)
+
+
+class Drawn:
+    """A source of starting values (runs, ...): each run's depend on its seed, the layer and its resets alone."""
+
+    def __init__(self, seeds: Sequence[int], layer: int = 0, resets: Tensor | None = None):
+        self._key = keys(seeds, "start", layer)
+        self._step = torch.zeros(len(seeds), dtype=torch.int32) if resets is None else resets.int() * 1024
+
+    def _bits(self, shape: tuple[int, ...]) -> Tensor:
+        position = torch.arange(torch.Size(shape).numel(), dtype=torch.int32)
+        drawn = bits(self._key, self._step, position).reshape(-1, *shape)
+        self._step = self._step + 1
+        return drawn
+
+    def uniform(self, shape: tuple[int, ...]) -> Tensor:
+        """Uniform in (0, 1)."""
+        return symmetric(self._bits(shape), torch.float64) * 0.5 + 0.5
+
+    def normal(self, shape: tuple[int, ...]) -> Tensor:
+        """Standard normal."""
+        return normal(self._bits(shape), torch.float64)

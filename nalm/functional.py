@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 UNROLL = 16  # inputs up to which a reduction is written out term by term
+FEW = 4  # outputs up to which a wide sum is not a matrix product
 FLOAT32_EPS = torch.finfo(torch.float32).eps
 SATURATED = 40.0  # tanh and sigmoid of it are exactly 1 in float64
 CLOSED = -1000.0  # sigmoid of it is exactly 0 in float64
@@ -65,6 +66,10 @@ def linear(x: Tensor, weight: Tensor, *columns: Tensor, of: Callable[..., Tensor
     if x.shape[-1] <= UNROLL:
         return total(lambda x_i, w_i, *c_i: w_i * of(x_i, *c_i), x, weight, *rows)
     values = of(x, *rows)
+    if weight.shape[-2] <= FEW:  # a matrix this thin is faster as one fused pass per output
+        planes = values.mT  # (*runs, in, batch)
+        sums = [(planes * w.unsqueeze(-1)).sum(-2) for w in weight.unbind(-2)]
+        return torch.stack(sums, -1)
     dtype = torch.promote_types(values.dtype, weight.dtype)
     with _full_precision(x.device.type):
         return torch.matmul(values.to(dtype), weight.to(dtype).mT)

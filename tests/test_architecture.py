@@ -15,14 +15,23 @@ BELOW = {
     "operations": {"errors"},
     "functional": set(),
     "draws": set(),
+    "values": {"errors"},
+    "config": {"values"},
     "units": {"errors", "operations", "functional", "draws"},
     "losses": {"errors", "functional"},
+    "tasks": {"errors", "operations", "config", "functional", "draws"},
+    "optim": {"errors", "draws"},
     "population": {"errors", "units"},
     "symbolic": {"errors", "units"},
     "formula": {"errors", "units"},
     "capabilities": {"operations", "units"},
     "testing": {"errors", "operations", "population", "symbolic", "units"},
-    "cli": {"errors", "capabilities", "__init__"},
+    "engine": {
+        *("errors", "operations", "config", "functional", "draws", "units", "tasks", "losses", "optim"),
+        "population",
+    },
+    "bench": {"config", "engine"},
+    "cli": {"errors", "bench", "capabilities", "__init__"},
     "__main__": {"cli"},
 }
 
@@ -63,6 +72,11 @@ def test_every_part_has_its_place():
 
 def test_importing_nalm_loads_nothing_heavy():
     code = "import sys, nalm; print(sorted({'torch', 'sympy', 'numpy', 'scipy', 'typer', 'rich'} & set(sys.modules)))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_configurations_need_no_torch():
+    code = "import sys, nalm.config; print(sorted({'torch', 'sympy', 'numpy'} & set(sys.modules)))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
 
 

@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 
 
 class Source(Protocol):
-    """Where random numbers come from: float64 tensors of any shape."""
+    """Where random numbers come from: float64 tensors of a shape, or of many runs at once (runs, *shape)."""
 
     def uniform(self, shape: tuple[int, ...]) -> Tensor:
         """Uniform in [0, 1)."""
@@ -90,7 +90,9 @@ class Orthogonal:
         if self.identity_if_square and rows == columns:
             return torch.eye(rows, dtype=torch.float64)
         q, r = torch.linalg.qr(source.normal((max(rows, columns), min(rows, columns))))
-        q = q * r.diagonal().sign()  # makes the distribution uniform (Mezzadri 2007)
+        q = q * r.diagonal(dim1=-2, dim2=-1).sign().unsqueeze(
+            -2
+        )  # makes the distribution uniform (Mezzadri 2007)
         return q if rows >= columns else q.mT
 
 

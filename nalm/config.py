@@ -1,0 +1,263 @@
+"""Experiments as values: frozen, comparable, JSON in and out, known by the hash of their content.
+
+Names (of units, losses, operations) are strings here and are resolved by the engine, so that reading a
+configuration needs nothing but the standard library.
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from nalm.values import Value, require
+
+Kind = Literal["uniform", "mirrored", "split", "truncated", "benford", "normal", "exponential", "sobol"]
+
+
+@dataclass(frozen=True)
+class Range(Value):
+    """Where inputs are drawn from; the upper end is excluded.
+
+    ``mirrored`` chooses per element between [low, high) and [low2, high2); ``split`` draws the first half
+    of the columns from the first and the rest from the second. ``truncated`` is a normal within the ends.
+    """
+
+    low: float = 0.0
+    high: float = 1.0
+    kind: Kind = "uniform"
+    low2: float = 0.0
+    high2: float = 0.0
+    mean: float = 0.0
+    sd: float = 1.0
+
+    def check(self) -> None:
+        if self.kind not in ("normal", "exponential"):
+            require(self.low < self.high, f"A range needs low < high, got [{self.low:g}, {self.high:g}).")
+        if self.kind in ("mirrored", "split"):
+            require(self.low2 < self.high2, f"A {self.kind} range needs low2 < high2, got {self}.")
+        require(self.sd > 0, f"A range needs sd > 0, got {self.sd:g}.")
+        if self.kind == "truncated":
+            far = max(self.low - self.mean, self.mean - self.high) / self.sd
+            require(far < 37, f"{self} lies {far:g} standard deviations out, where nothing can be drawn.")
+        if self.kind == "benford":
+            whole = all(e >= 10 and math.log10(e).is_integer() for e in (self.low, self.high))
+            require(whole, f"Benford's ends are powers of ten from 10 on, got [{self.low:g}, {self.high:g}).")
+
+    def __str__(self) -> str:
+        first, second = f"[{self.low:g},{self.high:g})", f"[{self.low2:g},{self.high2:g})"
+        return {
+            "uniform": f"U{first}",
+            "mirrored": f"U{first}u{second}",
+            "split": f"U{first}|{second}",
+            "truncated": f"TN({self.mean:g},{self.sd:g}){first}",
+            "benford": f"B{first}",
+            "normal": f"N({self.mean:g},{self.sd:g})",
+            "exponential": f"Exp({self.sd:g})",
+            "sobol": f"Sobol{first}",
+        }[self.kind]
+
+
+def mirrored(low: float, high: float, low2: float, high2: float) -> Range:
+    """Per element from one of two ranges."""
+    return Range(low, high, "mirrored", low2, high2)
+
+
+def split(low: float, high: float, low2: float, high2: float) -> Range:
+    """The first half of the columns from one range, the rest from another."""
+    return Range(low, high, "split", low2, high2)
+
+
+def truncated(low: float, high: float, mean: float, sd: float) -> Range:
+    """A normal distribution within the ends."""
+    return Range(low, high, "truncated", mean=mean, sd=sd)
+
+
+@dataclass(frozen=True)
+class Layer(Value):
+    """A unit or baseline by name, its number of outputs, and its own options."""
+
+    unit: str
+    out: int = 1
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def check(self) -> None:
+        require(self.out >= 1, f"A layer has at least one output, got {self.out}.")
+
+
+@dataclass(frozen=True)
+class Ramp(Value):
+    """A weight that grows linearly from 0 at one step to its full value at another (thesis eq. 2.16).
+
+    >>> [Ramp(10, 20_000, 35_000).at(step) for step in (0, 20_000, 27_500, 35_000, 50_000)]
+    [0.0, 0.0, 5.0, 10.0, 10.0]
+    """
+
+    weight: float
+    start: float = 0.0
+    end: float = 0.0
+
+    def check(self) -> None:
+        require(self.start <= self.end, f"A ramp needs start <= end, got {self.start:g} and {self.end:g}.")
+
+    def at(self, step: int) -> float:
+        """The weight at a step; a ramp of no length is on from its start."""
+        if self.end == self.start:
+            return self.weight * (step >= self.start)
+        return self.weight * min(1.0, max(0.0, (step - self.start) / (self.end - self.start)))
+
+
+@dataclass(frozen=True)
+class Growth(Value):
+    """A weight multiplied by 10 every so many steps while below its end (or divided while above it).
+
+    >>> [Growth(1e-9, 1e-7).at(step) for step in (0, 9_999, 10_000, 19_999, 20_000, 50_000)]
+    [1e-09, 1e-09, 1e-08, 1e-08, 1e-07, 1e-07]
+    """
+
+    start: float
+    end: float
+    every: int = 10_000
+
+    def check(self) -> None:
+        require(self.start > 0 and self.end > 0, f"A growing weight is positive, got {self}.")
+        require(self.every >= 1, f"A weight grows every step or more rarely, got every={self.every}.")
+
+    def at(self, step: int) -> float:
+        """The weight at a step, in exact decimals."""
+        from decimal import Decimal
+
+        value, end = Decimal(repr(self.start)), Decimal(repr(self.end))
+        rising = value < end
+        for _ in range(step // self.every):
+            if (value < end) if rising else (value > end):
+                value = value * 10 if rising else value / 10
+        return float(value)
+
+
+@dataclass(frozen=True)
+class Recipe(Value):
+    """How a case is trained."""
+
+    steps: int = 50_000
+    batch: int = 128
+    lr: float = 1e-3
+    optimiser: Literal["adam", "sgd", "rmsprop"] = "adam"
+    momentum: float = 0.0
+    schedule: Literal["constant", "cosine"] = "constant"
+    loss: str = "mse"
+    then: str = ""  # the loss from step `switch` on
+    switch: int = 0
+    penalties: tuple[tuple[str, Ramp], ...] = ()  # weights of the units' named penalties
+    l1: Growth | None = None  # on the sum of absolute parameters
+    l2: Growth | None = None  # on the sum of the tensors' 2-norms
+    clip_norm: float = 0.0  # of a run's whole gradient; 0 is off
+    clip_value: float = 0.0  # of each entry; 0 is off
+    gradient_noise: float = 0.0  # eta of N(0, eta / (1 + step)^0.55)
+    inalu: bool = False  # the iNALU's rule: penalty `weight` by 0.05 once it fits, reinitialise if stuck
+    stop_when_solved: bool = False
+
+    def check(self) -> None:
+        require(
+            self.steps >= 1 and self.batch >= 1, f"A recipe needs steps and batch of 1 or more, got {self}."
+        )
+        require(self.lr > 0, f"A learning rate is positive, got {self.lr!r}.")
+        require(
+            min(self.clip_norm, self.clip_value, self.gradient_noise) >= 0, f"{self} has a negative size."
+        )
+        require(
+            bool(self.then) == (self.switch > 0) and self.switch >= 0,
+            f"A second loss needs a step to switch at, got then={self.then!r} and switch={self.switch}.",
+        )
+        names = [name for name, _ in self.penalties]
+        require(len(set(names)) == len(names), f"A penalty is named twice in {names}.")
+
+
+@dataclass(frozen=True)
+class Threshold(Value):
+    """When a run is solved: its test error is below that of a model that is off by epsilon, or a number.
+
+    ``single`` and ``sums`` simulate a unit, or a layer of sums before an exact unit, whose weights are
+    off by epsilon (thesis 3.3.1.1); ``fixed`` is the number itself. ``widened`` counts one element more
+    in each subset, as the script behind the published thresholds of two-layer tasks does.
+    """
+
+    kind: Literal["single", "sums", "fixed"] = "single"
+    epsilon: float = 1e-5
+    value: float = 1e-5
+    metric: Literal["mse"] = "mse"
+    widened: bool = False
+
+    def check(self) -> None:
+        require(0 < self.epsilon < 1, f"A threshold needs 0 < epsilon < 1, got {self.epsilon!r}.")
+        require(self.value > 0, f"A threshold is positive, got {self.value!r}.")
+
+
+@dataclass(frozen=True)
+class Case(Value):
+    """One model, one task, one recipe: one bar of a chart.
+
+    The operands are sums over subsets of neighbouring inputs: ``subset`` elements each (1: single inputs),
+    the next subset overlapping the last by ``overlap``. Which inputs they are depends on the run's seed.
+    ``data="authors"`` takes operand positions and evaluation sets from the generators of the published code.
+    """
+
+    model: tuple[Layer, ...]
+    operation: str
+    train: Range
+    test: Range
+    recipe: Recipe = field(default_factory=Recipe)
+    inputs: int = 2
+    subset: int = 1
+    overlap: int = 0
+    subsets: int = 2
+    sample: int = 0  # rows of a fixed training sample; 0 draws fresh batches
+    threshold: Threshold = field(default_factory=Threshold)
+    data: Literal["draws", "authors"] = "draws"
+
+    def check(self) -> None:
+        require(len(self.model) >= 1, "A case needs a model of at least one layer.")
+        require(self.subsets >= 1, f"A task has at least one operand, got {self.subsets}.")
+        require(
+            self.subset >= 1 and 0 <= self.overlap <= self.subset,
+            f"Subsets of {self.subset} cannot overlap by {self.overlap}.",
+        )
+        require(self.used <= self.inputs, f"The operands take {self.used} inputs, there are {self.inputs}.")
+        require(self.sample >= 0, f"A sample has 0 or more rows, got {self.sample}.")
+
+    @property
+    def used(self) -> int:
+        """How many neighbouring inputs the operands cover."""
+        return self.subset + (self.subsets - 1) * (self.subset - self.overlap)
+
+    @property
+    def name(self) -> str:
+        """A short name for people: NMU multiply U[1,2)."""
+        units = "-".join(layer.unit for layer in self.model)
+        return f"{units} {self.operation} {self.train}"
+
+
+@dataclass(frozen=True)
+class Claim(Value):
+    """A published number, with where it stands."""
+
+    source: str
+    metric: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Experiment(Value):
+    """A paper's set of cases, with the seeds they were run with and what was published of them."""
+
+    name: str
+    title: str
+    cases: tuple[Case, ...]
+    seeds: tuple[int, ...]
+    claims: tuple[Claim, ...] = ()
+
+    def check(self) -> None:
+        require(len(set(self.cases)) == len(self.cases), f"A case stands twice in {self.name!r}.")
+        require(len(set(self.seeds)) == len(self.seeds), f"A seed stands twice in {self.name!r}.")

@@ -1,0 +1,90 @@
+"""The one loop: cases and seeds in, runs out, a thousand at a time."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+
+from nalm.config import Case
+from nalm.engine.compiler import NotCompiled as NotCompiled
+from nalm.engine.plan import Run as Run
+from nalm.engine.plan import populations as populations
+from nalm.engine.runs import Runs as Runs
+from nalm.engine.runs import joined
+from nalm.engine.training import Training as Training
+from nalm.errors import NALMError
+from nalm.losses import loss as find_loss
+from nalm.operations import operation as find_operation
+
+
+def device_for(name: str) -> torch.device:
+    """auto, cpu or cuda as a device; an error that says so if there is no GPU."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if name == "cuda" and not torch.cuda.is_available():
+        raise NALMError("There is no CUDA device on this machine: use device='cpu' or 'auto'.")
+    try:
+        return torch.device(name)
+    except RuntimeError:
+        raise NALMError(f"There is no device called {name!r}: use 'auto', 'cpu' or 'cuda'.") from None
+
+
+def check(cases: Sequence[Case]) -> None:
+    """Resolve every name of the cases, so that a mistake is found before anything is trained."""
+    from nalm.engine.network import Network
+
+    for case in dict.fromkeys(cases):
+        find_operation(case.operation)
+        for name in (case.recipe.loss, case.recipe.then):
+            if name:
+                find_loss(name)
+        network = Network(case.model, case.inputs)
+        if case.model[-1].out != 1:
+            raise NALMError(
+                f"A task has one target, the model of {case.name!r} ends in {case.model[-1].out} outputs."
+            )
+        x = torch.ones(2, case.inputs)
+        have = {
+            n for part in network.parts() for n in part.penalties(x if part is network.parts()[0] else None)
+        }
+        have |= (
+            {"inputs"}
+            if any("inputs" in p.penalties(torch.ones(2, p.in_features)) for p in network.parts())
+            else set()
+        )
+        for name, _ in case.recipe.penalties:
+            if name not in have:
+                known = ", ".join(sorted(have)) or "none"
+                raise NALMError(
+                    f"The model of {case.name!r} has no penalty called {name!r}. It has: {known}."
+                )
+        if case.recipe.inalu and "weight" not in have:
+            raise NALMError(f"The iNALU's rule needs a penalty called 'weight', which {case.name!r} has not.")
+
+
+def train(
+    cases: Sequence[Case] | Case,
+    seeds: Sequence[int],
+    device: str = "auto",
+    *,
+    compiled: bool = True,
+    progress: Callable[[Training], None] | None = None,
+) -> Runs:
+    """Train every case with every seed; the result's rows are cases in order, seeds within.
+
+    Runs that differ in numbers only share one compiled program, and no run depends on its neighbours.
+    ``progress`` is called after every block of steps with the population in training.
+    """
+    cases = [cases] if isinstance(cases, Case) else list(cases)
+    if not cases or not len(seeds):
+        raise NALMError(f"Training needs at least one case and one seed, got {len(cases)} and {len(seeds)}.")
+    check(cases)
+    place = device_for(device)
+    parts = []
+    for runs in populations(cases, list(seeds)):
+        training = Training(runs, place, compiled=compiled)
+        while not training.finished:
+            training.advance()
+            if progress is not None:
+                progress(training)
+        parts.append(([run.place for run in runs], training.results()))
+    return joined(parts)

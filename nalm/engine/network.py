@@ -1,0 +1,103 @@
+"""A model as the engine sees it: layers one after another, and their starts, penalties and formulas together."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from nalm import draws
+from nalm.config import Layer
+from nalm.errors import NALMError, unknown
+from nalm.units import UNITS, Trainable, Unit
+from nalm.units.baselines import BASELINES
+from nalm.units.start import Start
+
+Tensors = dict[str, Tensor]
+
+
+class Network(nn.Module):
+    """Layers one after another; a single unit is a network of one."""
+
+    def __init__(self, layers: Sequence[Layer], inputs: int):
+        super().__init__()
+        self.layers = nn.ModuleList()
+        width = inputs
+        for layer in layers:
+            self.layers.append(_build(layer, width))
+            width = layer.out
+
+    def parts(self) -> list[Trainable]:
+        """The layers, with their type."""
+        return [part for part in self.layers if isinstance(part, Trainable)]
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The prediction."""
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+    def penalised(self, x: Tensor, names: Sequence[str]) -> tuple[Tensor, Tensors]:
+        """The prediction, and each named penalty summed over the layers that have it."""
+        terms: Tensors = {}
+        for layer in self.parts():
+            for name, value in layer.penalties(x if "inputs" in names else None).items() if names else ():
+                if name in names:
+                    terms[name] = terms[name] + value if name in terms else value
+            x = layer(x)
+        return x, terms
+
+    def project(self) -> None:
+        """Every layer back into its legal set."""
+        for layer in self.parts():
+            layer.project()
+
+    def sparsity_error(self) -> Tensor:
+        """The largest of the layers' errors, one value per run."""
+        return torch.stack([layer.sparsity_error() for layer in self.parts()]).amax(0)
+
+    def meaning(self) -> Tensors:
+        """Effective weights of all layers by name."""
+        return {f"{i}.{n}": w for i, layer in enumerate(self.parts()) for n, w in layer.weights().items()}
+
+    def starts(self, seeds: Sequence[int], resets: Tensor) -> Tensors:
+        """Initial parameters of many runs, (runs, ...): each a function of its seed and number of resets."""
+        values: Tensors = {}
+        for i, layer in enumerate(self.parts()):
+            source = draws.Drawn(seeds, i, resets)
+            for name, first in layer.start().items():
+                values[f"layers.{i}.{name}"] = _sampled(first, source, len(seeds))
+        return values
+
+    def noise_keys(self, seeds: Sequence[int]) -> Tensors:
+        """Keys of the layers' noise, by buffer name."""
+        return {
+            f"layers.{i}.noise.key": draws.keys(seeds, "noise", i)
+            for i, layer in enumerate(self.parts())
+            if layer.noisy
+        }
+
+
+def _sampled(first: Start, source: draws.Drawn, runs: int) -> Tensor:
+    return first.sample(source).expand(runs, *first.shape).float().contiguous()
+
+
+def _build(layer: Layer, width: int) -> Trainable:
+    known = {**UNITS, **BASELINES}
+    if layer.unit not in known:
+        raise unknown("unit", layer.unit, known)
+    options: dict[str, Any] = dict(layer.options)
+    for name in options:
+        if name not in known[layer.unit].options:
+            raise unknown(f"option of {layer.unit}", name, known[layer.unit].options)
+    return known[layer.unit](width, layer.out, **options)
+
+
+def formulas(network: Network, symbols: Sequence[Any]) -> list[Any]:
+    """What a network of single units computes once its weights are rounded, as SymPy expressions."""
+    expressions: list[Any] = list(symbols)
+    for layer in network.parts():
+        if not isinstance(layer, Unit):
+            raise NALMError(f"{type(layer).__name__} has no formula.")
+        expressions = layer.formulas(expressions)
+    return expressions

@@ -1,0 +1,243 @@
+"""One step of many runs as one function of tensors: draw, forward, loss, gradient, clip, update, project."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+from torch.func import grad
+
+from nalm import draws, optim
+from nalm import functional as F
+from nalm.engine.compiler import Compiler, Methods
+from nalm.engine.network import Network, Tensors
+from nalm.engine.plan import Run
+from nalm.losses import loss as find_loss
+from nalm.tasks.operands import Target
+from nalm.tasks.samples import Sampler, fixed_rows, published
+
+UNROLLED = 4  # steps per compiled call while there are few inputs: the call itself costs as much as a step
+CAPTURED = 100  # steps per CUDA graph
+ROWS = 2_500  # evaluation rows per call
+EVALUATION = 10_000  # rows of each evaluation set
+PUBLISHED_SEEDS = {"validation": 43953907, "test": 8689336}  # of the published code's evaluation sets
+
+
+class Program:
+    """The tensors and functions of one population; the caller decides when to step and when to evaluate."""
+
+    def __init__(self, runs: Sequence[Run], device: torch.device, compiled: bool):
+        case = runs[0].case
+        self.runs, self.case, self.device = list(runs), case, device
+        self.cases, self.seeds = [r.case for r in runs], [r.seed for r in runs]
+        self.network = Network(case.model, case.inputs)
+        self.judge = Network(case.model, case.inputs).eval()
+        self._learn = Methods(self.network, "penalised", "project")
+        self._judge = Methods(self.judge, "forward", "sparsity_error", "meaning")
+        n = len(runs)
+        self.params = {
+            name: t.to(device) for name, t in self.network.starts(self.seeds, torch.zeros(n)).items()
+        }
+        self._optimiser = optim.optimiser(case.recipe.optimiser, case.recipe.momentum)
+        self.slots = {
+            name: [torch.zeros_like(p) for _ in self._optimiser.slots] for name, p in self.params.items()
+        }
+        self.step = torch.zeros((), dtype=torch.int32, device=device)
+        self._train = Sampler([c.train for c in self.cases], case.inputs, device)
+        self._test = Sampler([c.test for c in self.cases], case.inputs, device)
+        self._target = Target(self.cases, self.seeds, device)
+        self._noise = {name: k.to(device) for name, k in self.network.noise_keys(self.seeds).items()}
+        self.settings = self._settings()
+        few = case.inputs <= F.UNROLL and device.type == "cpu"
+        self._unrolled = UNROLLED if few else 1
+        self.compiler = Compiler(compiled)
+        self._graphs: dict[str, torch.cuda.CUDAGraph] = {}
+
+    def _vector(self, values: Sequence[float]) -> Tensor:
+        return torch.tensor(values, dtype=torch.float32, device=self.device)
+
+    def _settings(self) -> Tensors:
+        """What differs between runs, and what the host changes at evaluations."""
+        recipes = [c.recipe for c in self.cases]
+        first = recipes[0]
+        s = {
+            "lr": self._vector([r.lr for r in recipes]),
+            "train": draws.keys(self.seeds, "train", device=self.device),
+            "grid": self._train.grid(first.batch),
+        }
+        if self.case.sample:
+            s["rows"] = draws.keys(self.seeds, "rows", device=self.device)
+        for name, _ in first.penalties:
+            ramps = [dict(r.penalties)[name] for r in recipes]
+            s[f"{name}.weight"] = self._vector([r.weight for r in ramps])
+            # A ramp of no length is on from its start: half a step earlier, and very steep.
+            s[f"{name}.start"] = self._vector([r.start - 0.5 * (r.end == r.start) for r in ramps])
+            s[f"{name}.slope"] = self._vector(
+                [1 / (r.end - r.start) if r.end > r.start else 1e9 for r in ramps]
+            )
+        if first.inalu:
+            s["inalu"] = self._vector([0.0] * len(recipes))
+        for name in ("l1", "l2"):
+            if getattr(first, name) is not None:
+                s[name] = self._vector([getattr(r, name).at(0) for r in recipes])
+        for name in ("clip_norm", "clip_value", "gradient_noise"):
+            if getattr(first, name) > 0:
+                s[name] = self._vector([getattr(r, name) for r in recipes])
+        if first.gradient_noise > 0:
+            s["gradient"] = draws.keys(self.seeds, "gradient", device=self.device)
+        return s
+
+    @property
+    def mode(self) -> str:
+        """How the steps are run: captured, compiled or eager."""
+        return "captured" if self._graphs else "compiled" if self.compiler.proven else "eager"
+
+    # -- the step -----------------------------------------------------------------------------
+
+    def _batch(self, s: Tensors, step: Tensor) -> Tensor:
+        if not self.case.sample:
+            return self._train(s["train"], step, s["grid"]).mT
+        rows = fixed_rows(s["rows"], step, self.case.recipe.batch, self.case.sample, self.case.inputs)
+        return self._train(s["train"], torch.zeros_like(step), rows).mT
+
+    def _one(
+        self, loss_name: str, params: Tensors, slots: dict[str, list[Tensor]], step: Tensor, s: Tensors
+    ) -> None:
+        recipe = self.case.recipe
+        names = [name for name, _ in recipe.penalties]
+        wanted = [*names, *(["weight"] if recipe.inalu and "weight" not in names else [])]
+        x = self._batch(s, step)
+        y = self._target(x)
+        counters = {n.replace(".key", ".counter"): step.expand(len(self.runs)) for n in self._noise}
+        loss = find_loss(loss_name)
+
+        def objective(p: Tensors) -> Tensor:
+            prediction, terms = self._learn("penalised", {**p, **self._noise, **counters}, x, wanted)
+            each = loss(prediction, y, x)
+            for name in names:
+                ramp = ((step - s[f"{name}.start"]) * s[f"{name}.slope"]).clamp(0, 1)
+                each = each + s[f"{name}.weight"] * ramp * terms[name]
+            if recipe.inalu:
+                each = each + s["inalu"] * terms["weight"]
+            if recipe.l1 is not None:
+                each = each + s["l1"] * _total([v.abs().flatten(1).sum(-1) for v in p.values()])
+            if recipe.l2 is not None:
+                each = each + s["l2"] * _total([_norm(v) for v in p.values()])
+            return each.sum()
+
+        gradients: Tensors = grad(objective)(params)
+        if recipe.clip_norm > 0:
+            gradients = optim.clip_norm(gradients, s["clip_norm"])
+        if recipe.clip_value > 0:
+            gradients = optim.clip_value(gradients, s["clip_value"])
+        if recipe.gradient_noise > 0:
+            gradients = optim.noisy(gradients, s["gradient_noise"], s["gradient"], step)
+        lr = s["lr"] if recipe.schedule == "constant" else optim.cosine(s["lr"], step, recipe.steps)
+        moved: Tensors = {}
+        for name, p in params.items():
+            change, state = self._optimiser(gradients[name], slots[name], lr, step)
+            moved[name] = p - change
+            for old, new in zip(slots[name], state, strict=True):
+                old.copy_(new)
+        self._learn("project", moved)
+        for name, p in params.items():
+            p.copy_(moved[name])
+        step.add_(1)
+
+    def advance(self, steps: int, loss_name: str) -> None:
+        """Take so many steps."""
+        name = f"train {loss_name}"
+        several = self._several(loss_name)
+        while steps:
+            if self.device.type == "cuda" and steps >= CAPTURED and self._captured(name):
+                self._graphs[name].replay()
+                steps -= CAPTURED
+            elif steps >= self._unrolled:
+                self.compiler(name, several)(self.params, self.slots, self.step, self.settings)
+                steps -= self._unrolled
+            else:  # the rest of an odd number of steps
+                self._one(loss_name, self.params, self.slots, self.step, self.settings)
+                steps -= 1
+
+    def _several(self, loss_name: str) -> Callable[..., object]:
+        def several(params: Tensors, slots: dict[str, list[Tensor]], step: Tensor, settings: Tensors) -> None:
+            for _ in range(self._unrolled):
+                self._one(loss_name, params, slots, step, settings)
+
+        return several
+
+    def _captured(self, name: str) -> bool:
+        """Whether a CUDA graph of the step exists; it is made once the compiled step has run."""
+        if name not in self._graphs:
+            if name not in self.compiler.proven:
+                return False
+            torch.cuda.synchronize()
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                for _ in range(CAPTURED // self._unrolled):
+                    self.compiler.functions[name](self.params, self.slots, self.step, self.settings)
+            self._graphs[name] = graph
+        return True
+
+    # -- evaluation ---------------------------------------------------------------------------
+
+    @torch.no_grad()
+    def evaluate(self) -> tuple[Tensor, Tensor]:
+        """Mean squared errors (runs,) on the validation and test sets."""
+        return self._error("validation", self._train), self._error("test", self._test)
+
+    def _error(self, which: str, sampler: Sampler) -> Tensor:
+        key = f"evaluate {which}"
+        if key not in self.settings:
+            self.settings[key] = draws.keys(self.seeds, which, device=self.device)
+            self.settings["evaluation grid"] = sampler.grid(ROWS)
+
+        def squares(
+            params: Tensors, keys: Tensor, grid: Tensor, start: Tensor, given: Tensor | None
+        ) -> Tensor:
+            if given is None:
+                x = sampler(keys, torch.zeros_like(start), grid + start * self.case.inputs).mT
+            else:
+                x = given
+            prediction = self._judge("forward", {**params, **self._noise}, x)
+            return (prediction - self._target(x)).square().sum((-2, -1))
+
+        total = torch.zeros(len(self.runs), dtype=torch.float64, device=self.device)
+        for start in range(0, EVALUATION, ROWS):
+            given = self._published(which)[:, start : start + ROWS] if self.case.data == "authors" else None
+            at = torch.tensor(start, dtype=torch.int32, device=self.device)
+            part = self.compiler(key, squares)(
+                self.params, self.settings[key], self.settings["evaluation grid"], at, given
+            )
+            total += part  # type: ignore[arg-type]
+        return total / EVALUATION
+
+    def _published(self, which: str) -> Tensor:
+        """Evaluation sets of the published code, (runs, rows, in)."""
+        name = f"published {which}"
+        if name not in self.settings:
+            ranges = [c.train if which == "validation" else c.test for c in self.cases]
+            sets = {
+                r: published(r, EVALUATION, self.case.inputs, PUBLISHED_SEEDS[which]) for r in set(ranges)
+            }
+            self.settings[name] = torch.stack([sets[r] for r in ranges]).to(self.device)
+        return self.settings[name]
+
+    @torch.no_grad()
+    def look(self) -> tuple[Tensor, Tensors]:
+        """Sparsity errors (runs,), and the effective weights by name."""
+        tensors = {**self.params, **self._noise}
+        return self._judge("sparsity_error", tensors), self._judge("meaning", tensors)
+
+    def restart(self, which: Tensor, resets: Tensor) -> None:
+        """Draw new initial parameters for some runs; the optimiser keeps its state."""
+        fresh = self.network.starts(self.seeds, resets)
+        for name, p in self.params.items():
+            p.copy_(torch.where(optim.per_run(which, p), fresh[name].to(self.device), p))
+
+
+def _total(parts: list[Tensor]) -> Tensor:
+    return torch.stack(parts).sum(0)
+
+
+def _norm(v: Tensor) -> Tensor:
+    return v.square().flatten(1).sum(-1).clamp_min(1e-24).sqrt()

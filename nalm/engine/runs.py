@@ -1,0 +1,92 @@
+"""What training leaves behind: plain arrays, one row per run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from nalm.config import Case
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass
+class Runs:
+    """Curves and outcomes of runs; row i is ``cases[i]`` with ``seeds[i]``."""
+
+    cases: list[Case]
+    seeds: list[int]
+    steps: list[npt.NDArray[np.int64]]  # per run, the steps at which it was evaluated
+    validation: list[Array]
+    test: list[Array]
+    sparsity: list[Array]
+    weights: list[dict[str, Array]]  # effective weights at the end
+    trajectories: list[dict[str, Array]]  # the same at every evaluation, for small models
+    formulas: list[str]  # what the rounded weights spell; empty where there is no formula
+    thresholds: list[float]
+    seconds: list[float]  # a run's share of the time its population took
+    modes: list[str]  # eager, compiled or captured
+    device: str = "cpu"
+    resets: list[int] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.cases)
+
+    @property
+    def best(self) -> list[int]:
+        """Index of the evaluation with the lowest validation error; the last if none is a number."""
+        return [best(v) for v in self.validation]
+
+    @property
+    def solved(self) -> npt.NDArray[np.bool_]:
+        """Whether the test error at the best evaluation is below the threshold."""
+        rows = zip(self.test, self.best, self.thresholds, strict=True)
+        return np.array([bool(t[b] < limit) for t, b, limit in rows])
+
+    @property
+    def solved_at(self) -> list[int | None]:
+        """The first evaluated step at which the test error was below the threshold."""
+        rows = zip(self.test, self.steps, self.thresholds, strict=True)
+        return [int(s[np.argmax(t < limit)]) if (t < limit).any() else None for t, s, limit in rows]
+
+    @property
+    def sparsity_error(self) -> Array:
+        """The sparsity error at the best evaluation."""
+        return np.array([s[b] for s, b in zip(self.sparsity, self.best, strict=True)])
+
+    @property
+    def outcomes(self) -> list[str]:
+        """solved, unsolved, or diverged when the run ended in something that is not a number."""
+        words = []
+        for solved, test, weights in zip(self.solved, self.test, self.weights, strict=True):
+            finite = np.isfinite(test[-1]) and all(np.isfinite(w).all() for w in weights.values())
+            words.append("solved" if solved else "unsolved" if finite else "diverged")
+        return words
+
+    def of(self, case: Case) -> "Runs":
+        """The runs of one case."""
+        return self.take([i for i, other in enumerate(self.cases) if other == case])
+
+    def take(self, which: Sequence[int]) -> "Runs":
+        """Some of the runs, in the order given."""
+        fields = ("cases", "seeds", "steps", "validation", "test", "sparsity", "weights", "trajectories")
+        fields += ("formulas", "thresholds", "seconds", "modes", "resets")  # type: ignore[assignment]
+        return Runs(**{name: [getattr(self, name)[i] for i in which] for name in fields}, device=self.device)
+
+
+def best(validation: Array) -> int:
+    """Where the validation error is lowest, not-a-numbers aside."""
+    return int(np.nanargmin(validation)) if np.isfinite(validation).any() else len(validation) - 1
+
+
+def joined(parts: Sequence[tuple[list[int], Runs]]) -> Runs:
+    """One table out of several, each row put at its place."""
+    order = sorted((place, i, row) for i, (places, _) in enumerate(parts) for row, place in enumerate(places))
+    single = [parts[i][1].take([row]) for _, i, row in order]
+    first = single[0]
+    for other in single[1:]:
+        for name in vars(first):
+            if isinstance(getattr(first, name), list):
+                getattr(first, name).extend(getattr(other, name))
+    return first

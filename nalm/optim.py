@@ -1,0 +1,126 @@
+"""Optimisers over populations: each run has its own learning rate and its own clip; pure functions of tensors.
+
+Parameters, gradients and states are dictionaries of tensors (runs, ...). Equal to ``torch.optim`` to rounding.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from nalm import draws
+from nalm.errors import unknown
+
+Tensors = dict[str, Tensor]
+
+
+class Optimiser(Protocol):
+    """Slots of state per parameter, and one update."""
+
+    slots: tuple[str, ...]
+
+    def __call__(
+        self, gradient: Tensor, state: list[Tensor], lr: Tensor, step: Tensor
+    ) -> tuple[Tensor, list[Tensor]]:
+        """What is subtracted from a parameter, and the new state."""
+        ...
+
+
+def per_run(values: Tensor, like: Tensor) -> Tensor:
+    """Values (runs,) shaped to multiply a tensor (runs, ...)."""
+    return values.reshape(-1, *[1] * (like.ndim - 1))
+
+
+class Adam:
+    """Adam (Kingma & Ba 2015) with torch's defaults."""
+
+    slots: tuple[str, ...] = ("mean", "square")
+    beta1, beta2, eps = 0.9, 0.999, 1e-8
+
+    def __call__(
+        self, gradient: Tensor, state: list[Tensor], lr: Tensor, step: Tensor
+    ) -> tuple[Tensor, list[Tensor]]:
+        mean = state[0] + (gradient - state[0]) * (1 - self.beta1)
+        square = state[1] * self.beta2 + gradient * gradient * (1 - self.beta2)
+        count = step.to(lr.dtype) + 1
+        first = -torch.expm1(count * math.log(self.beta1))  # 1 - beta^count, precise for small counts
+        second = -torch.expm1(count * math.log(self.beta2))
+        denominator = (square / second).sqrt() + self.eps
+        return per_run(lr / first, gradient) * mean / denominator, [mean, square]
+
+
+class SGD:
+    """Gradient descent, with momentum if asked for."""
+
+    def __init__(self, momentum: float = 0.0):
+        self.momentum = momentum
+        self.slots: tuple[str, ...] = ("velocity",) if momentum else ()
+
+    def __call__(
+        self, gradient: Tensor, state: list[Tensor], lr: Tensor, step: Tensor
+    ) -> tuple[Tensor, list[Tensor]]:
+        if not self.momentum:
+            return per_run(lr, gradient) * gradient, []
+        velocity = self.momentum * state[0] + gradient
+        return per_run(lr, gradient) * velocity, [velocity]
+
+
+class RMSProp:
+    """RMSProp with torch's defaults."""
+
+    slots: tuple[str, ...] = ("square",)
+    alpha, eps = 0.99, 1e-8
+
+    def __call__(
+        self, gradient: Tensor, state: list[Tensor], lr: Tensor, step: Tensor
+    ) -> tuple[Tensor, list[Tensor]]:
+        square = state[0] * self.alpha + gradient * gradient * (1 - self.alpha)
+        return per_run(lr, gradient) * gradient / (square.sqrt() + self.eps), [square]
+
+
+OPTIMISERS: dict[str, Callable[[float], Optimiser]] = {
+    "adam": lambda momentum: Adam(),
+    "sgd": SGD,
+    "rmsprop": lambda momentum: RMSProp(),
+}
+
+
+def optimiser(name: str, momentum: float = 0.0) -> Optimiser:
+    """The optimiser of that name, or an error that suggests one."""
+    if name not in OPTIMISERS:
+        raise unknown("optimiser", name, OPTIMISERS)
+    return OPTIMISERS[name](momentum)
+
+
+def cosine(lr: Tensor, step: Tensor, steps: int) -> Tensor:
+    """A learning rate that falls to zero along half a cosine."""
+    return lr * 0.5 * (1 + torch.cos(math.pi * step.to(lr.dtype) / steps))
+
+
+def clip_norm(gradients: Tensors, largest: Tensor) -> Tensors:
+    """Scale each run's gradient, over all its parameters, to at most a norm (runs,); infinity leaves it."""
+    square = torch.stack([g.square().flatten(1).sum(-1) for g in gradients.values()]).sum(0)
+    factor = torch.where(largest.isinf(), 1.0, (largest / (square.sqrt() + 1e-6)).clamp_max(1.0))
+    return {name: g * per_run(factor, g) for name, g in gradients.items()}
+
+
+def clip_value(gradients: Tensors, largest: Tensor) -> Tensors:
+    """Clip each entry of a run's gradient to within plus and minus a value (runs,)."""
+    return {
+        name: g.maximum(-per_run(largest, g)).minimum(per_run(largest, g)) for name, g in gradients.items()
+    }
+
+
+def noisy(gradients: Tensors, eta: Tensor, key: Tensor, step: Tensor) -> Tensors:
+    """Add annealed noise N(0, eta / (1 + step)^0.55) to each entry (Neelakantan et al. 2015)."""
+    deviation = eta.sqrt() * (1 + step.to(eta.dtype)) ** -0.275
+    result, start = {}, 0
+    for name, g in gradients.items():
+        size = g[0].numel()
+        position = torch.arange(start, start + size, dtype=torch.int32, device=g.device)
+        start += size
+        noise = draws.normal(draws.bits(key, step, position), g.dtype).reshape(g.shape)
+        result[name] = g + per_run(deviation, g) * noise
+    return result

@@ -1,0 +1,82 @@
+"""Which inputs a run's operands are, and what is to be learnt of them."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from nalm import draws
+from nalm import functional as F
+from nalm.config import Case
+from nalm.errors import NALMError
+from nalm.operations import operation as find_operation
+
+
+def offset(case: Case, seed: int) -> int:
+    """The first input the operands cover: a function of the run's seed."""
+    places = case.inputs - case.used + 1
+    if case.data == "authors":
+        import numpy as np
+
+        if not 0 <= seed < 2**32:
+            raise NALMError(f"The published generators take seeds from 0 to 2**32 - 1, got {seed}.")
+        return int(np.random.RandomState(seed).randint(0, places))
+    return (draws.key(seed, "positions")[0] & 0x7FFFFFFF) % places
+
+
+def subsets(case: Case, seed: int, widened: int = 0) -> list[range]:
+    """The inputs of each operand."""
+    first, stride = offset(case, seed), case.subset - case.overlap
+    return [
+        range(first + k * stride, first + k * stride + case.subset + widened) for k in range(case.subsets)
+    ]
+
+
+def masks(cases: Sequence[Case], seeds: Sequence[int]) -> Tensor:
+    """Which inputs each run's operands add up, (runs, operands, in) of zeros and ones."""
+    table = torch.zeros(len(cases), cases[0].subsets, cases[0].inputs)
+    for run, (case, seed) in enumerate(zip(cases, seeds, strict=True)):
+        for k, members in enumerate(subsets(case, seed)):
+            table[run, k, list(members)] = 1.0
+    return table
+
+
+class Target:
+    """The truth for x (runs, batch, in), as (runs, batch, 1): each run has its operation and operands."""
+
+    def __init__(self, cases: Sequence[Case], seeds: Sequence[int], device: torch.device | str | None = None):
+        shapes = {(case.inputs, case.subset, case.overlap, case.subsets) for case in cases}
+        if len(shapes) != 1:
+            raise NALMError(f"Runs of one population have operands of one shape, got {sorted(shapes)}.")
+        table = masks(cases, seeds)
+        same = bool((table == table[0]).all()) and cases[0].subset == 1
+        self._places = [int(row.argmax()) for row in table[0]] if same else None
+        self._masks = None if same else table.to(device)
+        self._names = sorted({case.operation for case in cases})
+        which = [self._names.index(case.operation) for case in cases]
+        self._which = torch.tensor(which, dtype=torch.int32, device=device)[:, None]
+
+    def __call__(self, x: Tensor) -> Tensor:
+        if self._places is not None:
+            operands = [x[..., place] for place in self._places]
+        else:
+            assert self._masks is not None
+            operands = list(F.linear(x, self._masks.to(x.dtype)).unbind(-1))
+        y = apply(self._names[0], operands)
+        for i, name in enumerate(self._names[1:], start=1):
+            y = torch.where(self._which == i, apply(name, operands), y)
+        return y.unsqueeze(-1)
+
+
+def apply(name: str, operands: Sequence[Tensor]) -> Tensor:
+    """An operation on its operands; sums and products take all of them."""
+    operation = find_operation(name)
+    if name in ("add", "multiply") and len(operands) != operation.arity:
+        total = operands[0]
+        for other in operands[1:]:
+            total = operation.formula(total, other)
+        return total
+    if len(operands) < operation.arity:
+        raise NALMError(f"{name!r} has {operation.arity} operands, the task has {len(operands)}.")
+    value: Tensor = operation.formula(*operands[: operation.arity])
+    return value

@@ -1,0 +1,67 @@
+"""When a run counts as solved (thesis 3.3.1.1): its error against that of a model off by epsilon."""
+
+import functools
+
+import torch
+from torch import Tensor
+
+from nalm import draws
+from nalm.config import Case, Layer, Range, Recipe
+from nalm.errors import NALMError
+from nalm.operations import operation as find_operation
+from nalm.tasks.operands import apply
+from nalm.tasks.samples import Sampler
+
+SAMPLES = 1_000_000
+CHUNK = 50_000
+
+
+def threshold(case: Case) -> float:
+    """The test error below which a run of this case is solved."""
+    if case.threshold.kind == "fixed":
+        return case.threshold.value
+    size = case.used + case.threshold.widened
+    if size > case.inputs:
+        raise NALMError(
+            f"A widened threshold needs {size} inputs, there are {case.inputs}: use widened=False."
+        )
+    plain = case.replace(model=(Layer("NMU"),), recipe=Recipe(), train=Range(), sample=0, data="draws")
+    return _simulated(plain)
+
+
+@functools.lru_cache(maxsize=1024)
+def _simulated(case: Case) -> float:
+    """Mean squared deviation over a million test inputs; the model and recipe of the case play no part."""
+    sampler = Sampler([case.test], case.inputs)
+    key = draws.keys([0], "threshold")
+    grid = sampler.grid(CHUNK)
+    total = 0.0
+    for step in range(SAMPLES // CHUNK):
+        x = sampler(key, torch.tensor(step, dtype=torch.int32), grid)[0].mT.double()  # (rows, in)
+        total += float(_deviation(case, x).square().sum())
+    return total / SAMPLES
+
+
+def _deviation(case: Case, x: Tensor) -> Tensor:
+    size, stride = case.subset + case.threshold.widened, case.subset - case.overlap
+    members = [range(k * stride, k * stride + size) for k in range(case.subsets)]  # the first inputs
+    eps = case.threshold.epsilon
+    if case.operation not in ("add", "multiply"):
+        members = members[: find_operation(case.operation).arity]
+    operands = [x[:, list(part)].sum(-1) for part in members]
+    inside = {i for part in members for i in part}
+    others = [i for i in range(case.inputs) if i not in inside]
+    exact = apply(case.operation, operands)
+    if case.threshold.kind == "sums":
+        everything = x.sum(-1)
+        off = [(1 - eps) * o + eps * (everything - o) for o in operands]
+        return apply(case.operation, off) - exact
+    if case.operation in ("add", "subtract", "select"):
+        return eps * x.abs().sum(-1)
+    ignored = (1 - eps * x[:, others].abs()).prod(-1)
+    used = {
+        "multiply": (1 - eps) ** len(operands),
+        "divide": (1 - eps) / (1 + eps),
+        "reciprocal": 1 / (1 + eps),
+    }
+    return exact * (1 - used.get(case.operation, 1 - eps) * ignored)

@@ -1,0 +1,142 @@
+"""Frozen values that know their JSON: canonical text, a hash of the content, and a strict reader.
+
+Only the standard library, so that reading a configuration needs nothing else.
+"""
+
+import dataclasses
+import hashlib
+import json
+import math
+import types
+import typing
+from typing import Any, Literal, Self
+
+from nalm.errors import NALMError, unknown
+
+
+class Value:
+    """What every configuration value shares: JSON, a hash, and ``replace`` for ablations."""
+
+    def __post_init__(self) -> None:
+        """Bring every field to its declared type, so that equal values have equal JSON; then check it."""
+        hints = typing.get_type_hints(type(self))
+        for f in dataclasses.fields(self):  # type: ignore[arg-type]
+            where = f"{type(self).__name__}.{f.name}"
+            object.__setattr__(self, f.name, _typed(hints[f.name], getattr(self, f.name), where))
+        self.check()
+
+    def check(self) -> None:
+        """Raise a NALMError if the fields do not go together."""
+
+    def json(self) -> str:
+        """Canonical JSON: keys sorted, no spaces, the same text for equal values."""
+        return json.dumps(_plain(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the canonical JSON: the identity of this value."""
+        return hashlib.sha256(self.json().encode()).hexdigest()
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what ``json`` wrote; anything else is refused."""
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise NALMError(f"This is not the JSON of a {cls.__name__}: {error}.") from None
+        return _read(cls, data, cls.__name__)
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some fields changed; a field that does not exist is an error."""
+        names = [f.name for f in dataclasses.fields(self)]  # type: ignore[arg-type]
+        for name in changes:
+            if name not in names:
+                raise unknown(f"field of {type(self).__name__}", name, names)
+        return dataclasses.replace(self, **changes)  # type: ignore[type-var]
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, tuple):
+        return [_plain(v) for v in value]
+    return value
+
+
+def _read(kind: Any, data: Any, where: str) -> Any:
+    """Build a value of a type from plain data, checking every name and type on the way."""
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        if not isinstance(data, dict):
+            raise NALMError(f"{where} must be an object, got {type(data).__name__}.")
+        hints = typing.get_type_hints(kind)
+        fields = {f.name for f in dataclasses.fields(kind)}
+        for name in data:
+            if name not in fields:
+                raise unknown(f"field of {kind.__name__}", name, sorted(fields))
+        try:
+            return kind(**{name: _read(hints[name], v, f"{where}.{name}") for name, v in data.items()})
+        except TypeError as error:
+            raise NALMError(f"{where} is incomplete: {error}.") from None
+    if typing.get_origin(kind) is tuple and isinstance(data, list):
+        arguments = typing.get_args(kind)
+        kinds = [arguments[0]] * len(data) if arguments[-1] is Ellipsis else list(arguments)
+        if len(kinds) != len(data):
+            raise NALMError(f"{where} must have {len(kinds)} entries, got {len(data)}.")
+        return tuple(_read(k, v, f"{where}[{i}]") for i, (k, v) in enumerate(zip(kinds, data, strict=True)))
+    if typing.get_origin(kind) in (types.UnionType, typing.Union) and data is not None:
+        return _read(typing.get_args(kind)[0], data, where)  # every union here is a type or None
+    return data
+
+
+def _typed(kind: Any, value: Any, where: str) -> Any:
+    """The value as its declared type: whole numbers become floats, lists tuples; anything else is refused."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is tuple:
+        if not isinstance(value, tuple | list | range):
+            raise NALMError(f"{where} must be a list, got {value!r}.")
+        kinds = [arguments[0]] * len(value) if arguments[-1] is Ellipsis else list(arguments)
+        if len(kinds) != len(value):
+            raise NALMError(f"{where} must have {len(kinds)} entries, got {len(value)}.")
+        return tuple(_typed(k, v, f"{where}[{i}]") for i, (k, v) in enumerate(zip(kinds, value, strict=True)))
+    if origin in (types.UnionType, typing.Union):
+        return None if value is None else _typed(arguments[0], value, where)
+    if origin is Literal:
+        if value not in arguments:
+            raise unknown(f"choice for {where}", value, map(str, arguments))
+        return value
+    if kind is Any:
+        return _simple(value, where)
+    if kind is float:
+        return _number(value, where)
+    if isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
+        return value
+    raise NALMError(f"{where} must be {kind.__name__}, got {value!r}.")
+
+
+def _number(value: Any, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise NALMError(f"{where} must be a number, got {value!r}.")
+    try:
+        number = float(value) + 0.0  # minus zero becomes zero
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise NALMError(f"{where} must be a finite number, got {number!r}.")
+    return number
+
+
+def _simple(value: Any, where: str, depth: int = 0) -> Any:
+    """An option: text, a number, a truth value, or a short nest of tuples of these."""
+    if isinstance(value, list | tuple) and depth < 4:
+        return tuple(_simple(v, where, depth + 1) for v in value)
+    if value is None or isinstance(value, bool | str | int):
+        return value
+    if isinstance(value, float):
+        return _number(value, where)
+    raise NALMError(f"{where} must be a plain value, got {type(value).__name__}.")
+
+
+def require(holds: bool, message: str) -> None:
+    """Raise the message unless the condition holds."""
+    if not holds:
+        raise NALMError(message)

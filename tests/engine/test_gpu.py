@@ -1,0 +1,70 @@
+"""On a GPU: the same bits, the same starts, and the same verdicts as on a CPU. Skipped where there is none."""
+
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from nalm import draws
+from nalm.config import Range, mirrored
+from nalm.engine import Run, train
+from nalm.engine.program import Program
+
+sys.path.insert(0, str(Path(__file__).parent))
+from recipes import PUBLISHED
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device, and there is none here"),
+]
+RANGES = [
+    (Range(-20, -10), Range(-40, -20)),
+    (Range(-2, -1), Range(-6, -2)),
+    (Range(-1.2, -1.1), Range(-6.1, -1.2)),
+    (Range(-0.2, -0.1), Range(-2, -0.2)),
+    (Range(-2, 2), mirrored(-6, -2, 2, 6)),
+    (Range(0.1, 0.2), Range(0.2, 2)),
+    (Range(1, 2), Range(2, 6)),
+    (Range(1.1, 1.2), Range(1.2, 6)),
+    (Range(10, 20), Range(20, 40)),
+]
+
+
+def test_bits_and_uniforms_are_the_same_and_transformed_values_within_two_ulp():
+    key, step = draws.keys(range(50), "train"), torch.tensor(123_456, dtype=torch.int32)
+    position = torch.arange(100_000, dtype=torch.int32)
+    bits = draws.bits(key, step, position)
+    there = draws.bits(key.cuda(), step.cuda(), position.cuda())
+    assert torch.equal(bits, there.cpu())
+    for kind in (torch.float32, torch.float64):
+        assert torch.equal(draws.symmetric(bits, kind), draws.symmetric(there, kind).cpu())
+    here, far = draws.normal(bits, torch.float32), draws.normal(there, torch.float32).cpu()
+    assert ((here.view(torch.int32) - far.view(torch.int32)).abs() <= 2).all()
+
+
+def test_batches_and_starts_are_the_same():
+    cases = [PUBLISHED["NMU multiply"].replace(train=a, test=b) for a, b in RANGES]
+    runs = [Run(case, seed, 0) for case in cases for seed in range(3)]
+    here, there = (Program(runs, torch.device(d), compiled=False) for d in ("cpu", "cuda"))
+    for name, p in here.params.items():
+        assert torch.equal(p, there.params[name].cpu())
+    for s in (0, 77, 10**6):
+        x = here._batch(here.settings, torch.tensor(s, dtype=torch.int32))
+        y = there._batch(there.settings, torch.tensor(s, dtype=torch.int32, device="cuda"))
+        assert torch.equal(x, y.cpu())
+
+
+def test_eager_compiled_and_gpu_agree_in_their_verdicts():
+    cases = [PUBLISHED["NMU multiply"].replace(train=a, test=b) for a, b in RANGES]
+    ways = {
+        "gpu": train(cases, range(25), "cuda"),
+        "compiled": train(cases, range(25), "cpu"),
+        "eager": train(cases, range(25), "cpu", compiled=False),
+    }
+    assert set(ways["gpu"].modes) == {"captured"}
+    for name, runs in ways.items():
+        agree = (runs.solved == ways["compiled"].solved).mean()
+        seconds = runs.seconds[0] * len(runs)
+        print(f"{name}: {runs.solved.mean():.3f} solved, {agree:.4f} as compiled, {seconds:.1f} s")
+        assert agree >= 0.99

@@ -1,0 +1,27 @@
+"""Each published recipe learns, over several seeds as one population, and ends in the exact formula."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from nalm.engine import train
+
+sys.path.insert(0, str(Path(__file__).parent))
+from recipes import PUBLISHED, TRUTH
+
+SEEDS = range(8)
+QUICK = ("NAU add", "NMU multiply")  # the default suite; the others are marked slow
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.slow) for n in PUBLISHED]
+)
+def test_a_published_recipe_ends_in_the_exact_formula(name):
+    case = PUBLISHED[name]
+    runs = train(case, SEEDS, "cpu")
+    assert set(runs.modes) == {"compiled"}
+    assert runs.solved.all(), f"{name}: {runs.solved.mean():.2f} solved, {runs.formulas}"
+    assert set(runs.formulas) == {TRUTH[case.operation]}
+    assert all(0 < at <= case.recipe.steps for at in runs.solved_at)
+    assert runs.outcomes == ["solved"] * len(SEEDS)
