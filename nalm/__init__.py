@@ -21,6 +21,8 @@ _HOME: dict[str, str] = {
     "loss": "nalm.losses",
     "OPERATIONS": "nalm.operations",
     # many runs at once
+    "Runs": "nalm.engine",
+    "train": "nalm.engine",
     "keep": "nalm.population",
     "member": "nalm.population",
     "stack": "nalm.population",
@@ -33,6 +35,8 @@ _HOME: dict[str, str] = {
 }
 
 if TYPE_CHECKING:
+    from nalm.engine import Runs as Runs
+    from nalm.engine import train as train
     from nalm.errors import NALMError as NALMError
     from nalm.formula import from_formula as from_formula
     from nalm.losses import LOSSES as LOSSES

@@ -15,6 +15,8 @@ from nalm.errors import NALMError
 from nalm.losses import loss as find_loss
 from nalm.operations import operation as find_operation
 
+NUMBERS = (2**24, 2**27)  # of a population's batches that fit in memory: on a CPU, on a GPU
+
 
 def device_for(name: str) -> torch.device:
     """auto, cpu or cuda as a device; an error that says so if there is no GPU."""
@@ -80,7 +82,7 @@ def train(
     check(cases)
     place = device_for(device)
     parts = []
-    for runs in populations(cases, list(seeds)):
+    for runs in populations(cases, list(seeds), NUMBERS[place.type == "cuda"]):
         training = Training(runs, place, compiled=compiled)
         while not training.finished:
             training.advance()

@@ -31,12 +31,17 @@ def signature(case: Case) -> Hashable:
     )
 
 
-def populations(cases: Sequence[Case], seeds: Sequence[int], largest: int = 2048) -> list[list[Run]]:
-    """All runs of cases times seeds, grouped by program, in pieces of at most so many runs."""
+def populations(cases: Sequence[Case], seeds: Sequence[int], numbers: int = 2**24) -> list[list[Run]]:
+    """All runs of cases times seeds, grouped by program, in pieces whose batches hold at most so many numbers."""
     groups: dict[Hashable, list[Run]] = {}
     place = 0
     for case in cases:
         for seed in seeds:
             groups.setdefault(signature(case), []).append(Run(case, seed, place))
             place += 1
-    return [group[i : i + largest] for group in groups.values() for i in range(0, len(group), largest)]
+    pieces = []
+    for group in groups.values():
+        case = group[0].case
+        largest = max(1, numbers // (case.recipe.batch * case.inputs))
+        pieces += [group[i : i + largest] for i in range(0, len(group), largest)]
+    return pieces

@@ -1,13 +1,13 @@
 """One step of many runs as one function of tensors: draw, forward, loss, gradient, clip, update, project."""
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 from torch import Tensor
 from torch.func import grad
 
 from nalm import draws, optim
-from nalm import functional as F
 from nalm.engine.compiler import Compiler, Methods
 from nalm.engine.network import Network, Tensors
 from nalm.engine.plan import Run
@@ -15,10 +15,10 @@ from nalm.losses import loss as find_loss
 from nalm.tasks.operands import Target
 from nalm.tasks.samples import Sampler, fixed_rows, published
 
-UNROLLED = 4  # steps per compiled call while there are few inputs: the call itself costs as much as a step
 CAPTURED = 100  # steps per CUDA graph
-ROWS = 2_500  # evaluation rows per call
+WORK = 65_536  # numbers that are worth a thread of their own
 EVALUATION = 10_000  # rows of each evaluation set
+NUMBERS = 2**24  # inputs evaluated per call
 PUBLISHED_SEEDS = {"validation": 43953907, "test": 8689336}  # of the published code's evaluation sets
 
 
@@ -47,9 +47,9 @@ class Program:
         self._target = Target(self.cases, self.seeds, device)
         self._noise = {name: k.to(device) for name, k in self.network.noise_keys(self.seeds).items()}
         self.settings = self._settings()
-        few = case.inputs <= F.UNROLL and device.type == "cpu"
-        self._unrolled = UNROLLED if few else 1
         self.compiler = Compiler(compiled)
+        room = NUMBERS // (len(runs) * case.inputs)
+        self._rows = next(r for r in (10_000, 5_000, 2_500, 1_000, 500, 100, 50) if r <= max(room, 50))
         self._graphs: dict[str, torch.cuda.CUDAGraph] = {}
 
     def _vector(self, values: Sequence[float]) -> Tensor:
@@ -145,25 +145,36 @@ class Program:
 
     def advance(self, steps: int, loss_name: str) -> None:
         """Take so many steps."""
+        with self._threads(self.case.recipe.batch):
+            self._advance(steps, loss_name)
+
+    @contextlib.contextmanager
+    def _threads(self, rows: int) -> Iterator[None]:
+        """As many threads as the work is worth; compiled code keeps the number it was compiled with."""
+        before = torch.get_num_threads()
+        worth = len(self.runs) * rows * self.case.inputs // WORK
+        torch.set_num_threads(max(1, min(before, worth)))
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
+
+    def _advance(self, steps: int, loss_name: str) -> None:
         name = f"train {loss_name}"
-        several = self._several(loss_name)
+        one = self._step(loss_name)
         while steps:
             if self.device.type == "cuda" and steps >= CAPTURED and self._captured(name):
                 self._graphs[name].replay()
                 steps -= CAPTURED
-            elif steps >= self._unrolled:
-                self.compiler(name, several)(self.params, self.slots, self.step, self.settings)
-                steps -= self._unrolled
-            else:  # the rest of an odd number of steps
-                self._one(loss_name, self.params, self.slots, self.step, self.settings)
+            else:
+                self.compiler(name, one)(self.params, self.slots, self.step, self.settings)
                 steps -= 1
 
-    def _several(self, loss_name: str) -> Callable[..., object]:
-        def several(params: Tensors, slots: dict[str, list[Tensor]], step: Tensor, settings: Tensors) -> None:
-            for _ in range(self._unrolled):
-                self._one(loss_name, params, slots, step, settings)
+    def _step(self, loss_name: str) -> Callable[..., object]:
+        def step(params: Tensors, slots: dict[str, list[Tensor]], at: Tensor, settings: Tensors) -> None:
+            self._one(loss_name, params, slots, at, settings)
 
-        return several
+        return step
 
     def _captured(self, name: str) -> bool:
         """Whether a CUDA graph of the step exists; it is made once the compiled step has run."""
@@ -173,7 +184,7 @@ class Program:
             torch.cuda.synchronize()
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph):
-                for _ in range(CAPTURED // self._unrolled):
+                for _ in range(CAPTURED):
                     self.compiler.functions[name](self.params, self.slots, self.step, self.settings)
             self._graphs[name] = graph
         return True
@@ -183,13 +194,14 @@ class Program:
     @torch.no_grad()
     def evaluate(self) -> tuple[Tensor, Tensor]:
         """Mean squared errors (runs,) on the validation and test sets."""
-        return self._error("validation", self._train), self._error("test", self._test)
+        with self._threads(self._rows):
+            return self._error("validation", self._train), self._error("test", self._test)
 
     def _error(self, which: str, sampler: Sampler) -> Tensor:
         key = f"evaluate {which}"
         if key not in self.settings:
             self.settings[key] = draws.keys(self.seeds, which, device=self.device)
-            self.settings["evaluation grid"] = sampler.grid(ROWS)
+            self.settings["evaluation grid"] = sampler.grid(self._rows)
 
         def squares(
             params: Tensors, keys: Tensor, grid: Tensor, start: Tensor, given: Tensor | None
@@ -202,8 +214,10 @@ class Program:
             return (prediction - self._target(x)).square().sum((-2, -1))
 
         total = torch.zeros(len(self.runs), dtype=torch.float64, device=self.device)
-        for start in range(0, EVALUATION, ROWS):
-            given = self._published(which)[:, start : start + ROWS] if self.case.data == "authors" else None
+        for start in range(0, EVALUATION, self._rows):
+            given = (
+                self._published(which)[:, start : start + self._rows] if self.case.data == "authors" else None
+            )
             at = torch.tensor(start, dtype=torch.int32, device=self.device)
             part = self.compiler(key, squares)(
                 self.params, self.settings[key], self.settings["evaluation grid"], at, given

@@ -7,12 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nalm.engine.network import Tensors, formulas
+from nalm.engine.network import Network, Tensors, formulas
 from nalm.engine.plan import Run
 from nalm.engine.program import Program
 from nalm.engine.runs import Runs
 from nalm.errors import NALMError
-from nalm.population import member
 from nalm.tasks.threshold import threshold
 from nalm.units import Unit
 from nalm.units.spelling import letters
@@ -75,7 +74,7 @@ class Training:
             self.curves[name].append(value.double().cpu())
         if sum(w[0].numel() for w in meaning.values()) <= SMALL:
             for name, w in meaning.items():
-                self.trajectories.setdefault(name, []).append(w.float().cpu())
+                self.trajectories.setdefault(name, []).append(w.float().cpu().clone())
         self.steps.append(self.at)
 
     def _rules(self) -> None:
@@ -122,7 +121,11 @@ class Training:
         tensors |= {f"curves.{n}": torch.stack(c) for n, c in self.curves.items() if c}
         tensors |= {f"trajectories.{n}": torch.stack(c) for n, c in self.trajectories.items()}
         tensors |= {"at": torch.tensor(self.at), "steps": torch.tensor(self.steps)}
-        return tensors | {"resets": self.resets, "since": self.since, "seconds": torch.tensor(self.seconds)}
+        return tensors | {
+            "resets": self.resets.clone(),
+            "since": self.since.clone(),
+            "seconds": torch.tensor(self.seconds),
+        }
 
     def restore(self, tensors: Tensors) -> None:
         """Put back what ``state`` took out, of the same population."""
@@ -177,23 +180,23 @@ class Training:
     def _formulas(self) -> list[str]:
         """What each run's rounded weights spell; equal weights are spelt once."""
         program = self.program
-        network = program.judge
-        filled = {n: torch.nn.Parameter(p.cpu()) for n, p in program.params.items()}
-        for name, p in filled.items():
-            owner, _, leaf = name.rpartition(".")
-            setattr(network.get_submodule(owner), leaf, p)
+        one = Network(self.case.model, self.case.inputs).eval()
+        units = [part for part in one.parts() if isinstance(part, Unit)]
+        if len(units) < len(self.case.model):
+            return [""] * len(program.runs)  # a baseline has no formula
+        weights = {name: p.cpu() for name, p in program.params.items()}
         spelt: dict[object, str] = {}
         texts = []
         for i, case in enumerate(program.cases):
             sign = True if case.train.kind == "uniform" and case.train.low > 0 else None
-            try:
-                one = member(network, i)
-                units = [part for part in one.parts() if isinstance(part, Unit)]
-                known = (sign, *(tuple(w.flatten().tolist()) for u in units for w in u.rounded().values()))
-                if known not in spelt:
-                    symbols = letters(case.inputs, positive=sign)
-                    spelt[known] = ", ".join(map(str, formulas(one, symbols)))
-                texts.append(spelt[known])
-            except NALMError:
-                texts.append("")  # a baseline, or weights that are not numbers
+            with torch.no_grad():
+                for name, p in weights.items():
+                    one.get_parameter(name).copy_(p[i])
+            known = (sign, *(tuple(w.flatten().tolist()) for u in units for w in u.rounded().values()))
+            if known not in spelt:
+                try:
+                    spelt[known] = ", ".join(map(str, formulas(one, letters(case.inputs, positive=sign))))
+                except NALMError:
+                    spelt[known] = ""  # weights that are not numbers
+            texts.append(spelt[known])
         return texts

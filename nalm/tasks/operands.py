@@ -1,5 +1,6 @@
 """Which inputs a run's operands are, and what is to be learnt of them."""
 
+import functools
 from collections.abc import Sequence
 
 import torch
@@ -61,11 +62,19 @@ class Target:
             operands = [x[..., place] for place in self._places]
         else:
             assert self._masks is not None
-            operands = list(F.linear(x, self._masks.to(x.dtype)).unbind(-1))
+            operands = [_masked_sum(x, mask) for mask in self._masks.unbind(1)]
         y = apply(self._names[0], operands)
         for i, name in enumerate(self._names[1:], start=1):
             y = torch.where(self._which == i, apply(name, operands), y)
         return y.unsqueeze(-1)
+
+
+def _masked_sum(x: Tensor, mask: Tensor) -> Tensor:
+    """One operand (runs, batch), for x (runs, batch, in) and a mask (runs, in)."""
+    if x.shape[-1] <= F.UNROLL:  # plane by plane, so that the batch stays innermost
+        planes = zip(x.unbind(-1), mask.to(x.dtype).unbind(-1), strict=True)
+        return functools.reduce(torch.add, [x_i * m.unsqueeze(-1) for x_i, m in planes])
+    return F.linear(x, mask.to(x.dtype).unsqueeze(-2)).squeeze(-1)
 
 
 def apply(name: str, operands: Sequence[Tensor]) -> Tensor:

@@ -119,4 +119,4 @@ def test_the_grouping_is_a_function_of_the_cases_alone():
     groups = populations(cases, range(4))
     assert sorted(len(g) for g in groups) == [4, 4, 12]
     assert sorted(run.place for g in groups for run in g) == list(range(20))
-    assert [len(g) for g in populations(cases[:1], range(10), largest=4)] == [4, 4, 2]
+    assert [len(g) for g in populations(cases[:1], range(10), numbers=4 * 128 * 2)] == [4, 4, 2]
