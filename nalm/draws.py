@@ -20,10 +20,18 @@ _SECOND = 0x846CA68B - 2**32
 _MASK = 0xFFFFFFFF
 
 
+def times(x: Tensor, factor: Tensor | int, more: Tensor | int = 0) -> Tensor:
+    """x * factor + more modulo 2^32. Through int64: a signed product that overflows is undefined in C++,
+    and compilers that know so have been seen to spoil the numbers around it.
+    """
+    wide = factor.long() if isinstance(factor, Tensor) else factor
+    return (x.long() * wide + more).to(torch.int32)
+
+
 def mix(x: Tensor) -> Tensor:
     """Scramble int32 values one to one (a finaliser with low bias; shifts are made logical)."""
-    x = (x ^ ((x >> 16) & 0xFFFF)) * _FIRST
-    x = (x ^ ((x >> 15) & 0x1FFFF)) * _SECOND
+    x = times(x ^ ((x >> 16) & 0xFFFF), _FIRST)
+    x = times(x ^ ((x >> 15) & 0x1FFFF), _SECOND)
     return x ^ ((x >> 16) & 0xFFFF)
 
 
@@ -66,9 +74,9 @@ def hashed(first: Tensor, second: Tensor, step: Tensor, position: Tensor) -> Ten
     Step and key make two words, an offset and an odd factor. Without the factor two batches of a run that
     share a value share a second one, since x ^ a = y ^ b can be read both ways.
     """
-    offset = mix(step * _STEP + first)
+    offset = mix(times(step, _STEP, first))
     factor = mix(offset ^ second) | 1
-    return mix(((position * _GOLDEN) ^ offset) * factor + second)
+    return mix(times(times(position, _GOLDEN) ^ offset, factor, second))
 
 
 def bits(key: Tensor, step: Tensor, position: Tensor) -> Tensor:

@@ -26,7 +26,7 @@ BELOW = {
     "formula": {"errors", "units"},
     "capabilities": {"operations", "units"},
     "testing": {"errors", "operations", "population", "symbolic", "units"},
-    "engine": {"errors", "operations", "config", "draws", "units", "tasks", "losses", "optim"},
+    "engine": {"errors", "operations", "config", "functional", "draws", "units", "tasks", "losses", "optim"},
     "bench": {"config", "engine"},
     "cli": {"errors", "bench", "capabilities", "__init__"},
     "__main__": {"cli"},

@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.func import grad
 
 from nalm import draws, optim
+from nalm import functional as F
 from nalm.engine.compiler import Compiler, Methods
 from nalm.engine.network import Network, Tensors
 from nalm.engine.plan import Run
@@ -50,6 +51,11 @@ class Program:
         self.compiler = Compiler(compiled)
         room = NUMBERS // (len(runs) * case.inputs)
         self._rows = next(r for r in (10_000, 5_000, 2_500, 1_000, 500, 100, 50) if r <= max(room, 50))
+
+        def draw(at: Tensor, settings: Tensors) -> tuple[Tensor, Tensor]:
+            return self._data(at, settings)
+
+        self._draw = draw
         self._graphs: dict[str, torch.cuda.CUDAGraph] = {}
 
     def _vector(self, values: Sequence[float]) -> Tensor:
@@ -93,6 +99,11 @@ class Program:
 
     # -- the step -----------------------------------------------------------------------------
 
+    def _data(self, step: Tensor, s: Tensors) -> tuple[Tensor, Tensor]:
+        """A batch (runs, batch, in) and its targets."""
+        x = self._batch(s, step)
+        return x, self._target(x)
+
     def _batch(self, s: Tensors, step: Tensor) -> Tensor:
         if not self.case.sample:
             return self._train(s["train"], step, s["grid"]).mT
@@ -100,13 +111,18 @@ class Program:
         return self._train(s["train"], torch.zeros_like(step), rows).mT
 
     def _one(
-        self, loss_name: str, params: Tensors, slots: dict[str, list[Tensor]], step: Tensor, s: Tensors
+        self,
+        loss_name: str,
+        params: Tensors,
+        slots: dict[str, list[Tensor]],
+        step: Tensor,
+        s: Tensors,
+        given: tuple[Tensor, Tensor] | None = None,
     ) -> None:
         recipe = self.case.recipe
         names = [name for name, _ in recipe.penalties]
         wanted = [*names, *(["weight"] if recipe.inalu and "weight" not in names else [])]
-        x = self._batch(s, step)
-        y = self._target(x)
+        x, y = given if given is not None else self._data(step, s)
         counters = {n.replace(".key", ".counter"): step.expand(len(self.runs)) for n in self._noise}
         loss = find_loss(loss_name)
 
@@ -161,22 +177,35 @@ class Program:
 
     def _advance(self, steps: int, loss_name: str) -> None:
         name = f"train {loss_name}"
-        one = self._step(loss_name)
+        step = self._step(loss_name)
         while steps:
-            if self.device.type == "cuda" and steps >= CAPTURED and self._captured(name):
+            if self.device.type == "cuda" and steps >= CAPTURED and self._captured(name, step):
                 self._graphs[name].replay()
                 steps -= CAPTURED
             else:
-                self.compiler(name, one)(self.params, self.slots, self.step, self.settings)
+                self._call(name, step)
                 steps -= 1
 
     def _step(self, loss_name: str) -> Callable[..., object]:
-        def step(params: Tensors, slots: dict[str, list[Tensor]], at: Tensor, settings: Tensors) -> None:
-            self._one(loss_name, params, slots, at, settings)
+        def step(
+            params: Tensors,
+            slots: dict[str, list[Tensor]],
+            at: Tensor,
+            settings: Tensors,
+            given: tuple[Tensor, Tensor] | None,
+        ) -> None:
+            self._one(loss_name, params, slots, at, settings, given)
 
         return step
 
-    def _captured(self, name: str) -> bool:
+    def _call(self, name: str, step: Callable[..., object]) -> None:
+        """One step. Many inputs are drawn by a function of their own, or fusion would draw them several times."""
+        given = None
+        if self.case.inputs > F.UNROLL:
+            given = self.compiler("data", self._draw)(self.step, self.settings)
+        self.compiler(name, step)(self.params, self.slots, self.step, self.settings, given)
+
+    def _captured(self, name: str, step: Callable[..., object]) -> bool:
         """Whether a CUDA graph of the step exists; it is made once the compiled step has run."""
         if name not in self._graphs:
             if name not in self.compiler.proven:
@@ -185,7 +214,7 @@ class Program:
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph):
                 for _ in range(CAPTURED):
-                    self.compiler.functions[name](self.params, self.slots, self.step, self.settings)
+                    self._call(name, step)
             self._graphs[name] = graph
         return True
 
