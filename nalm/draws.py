@@ -21,9 +21,7 @@ _MASK = 0xFFFFFFFF
 
 
 def times(x: Tensor, factor: Tensor | int, more: Tensor | int = 0) -> Tensor:
-    """x * factor + more modulo 2^32. Through int64: a signed product that overflows is undefined in C++,
-    and compilers that know so have been seen to spoil the numbers around it.
-    """
+    """x * factor + more modulo 2^32; through int64, since a signed product that overflows is undefined in C++."""
     wide = factor.long() if isinstance(factor, Tensor) else factor
     return (x.long() * wide + more).to(torch.int32)
 
@@ -72,11 +70,13 @@ def hashed(first: Tensor, second: Tensor, step: Tensor, position: Tensor) -> Ten
     """int32 bits of keys, steps and positions that broadcast against one another.
 
     Step and key make two words, an offset and an odd factor. Without the factor two batches of a run that
-    share a value share a second one, since x ^ a = y ^ b can be read both ways.
+    share a value share a second one, since x ^ a = y ^ b can be read both ways. The position meets the key
+    before the first product: a compiler folds a counted position times a constant into its index
+    arithmetic, where the overflow is undefined.
     """
     offset = mix(times(step, _STEP, first))
     factor = mix(offset ^ second) | 1
-    return mix(times(times(position, _GOLDEN) ^ offset, factor, second))
+    return mix(times(times(position ^ second, _GOLDEN) ^ offset, factor, second))
 
 
 def bits(key: Tensor, step: Tensor, position: Tensor) -> Tensor:

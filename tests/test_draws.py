@@ -39,7 +39,7 @@ def in_integers(key: list[int], step: int, position: int) -> int:
     """The hash in Python's integers, brought back to a signed 32-bit number."""
     inner = mix((step * 0x85EBCA6B + key[0]) & MASK)
     factor = mix((inner ^ key[1]) & MASK) | 1
-    bits = mix((((position * 0x9E3779B1) & MASK ^ inner) * factor + key[1]) & MASK)
+    bits = mix(((((position ^ (key[1] & MASK)) * 0x9E3779B1) & MASK ^ inner) * factor + key[1]) & MASK)
     return bits - 2**32 if bits >= 2**31 else bits
 
 
