@@ -11,8 +11,8 @@ from torch import Tensor
 
 from nalm import functional as F
 from nalm.units import spelling
-from nalm.units.base import EpsUnit, Formulas, Spelled, Symbols, Unit, Weights
-from nalm.units.nac import GOLD_SUM
+from nalm.units.base import EpsUnit, Formulas, Spelled, Symbols, Weights
+from nalm.units.nac import GOLD_SUM, TanhSigmoid
 from nalm.units.start import Normal, Start
 
 OMEGA = 20.0  # largest logarithm of a product
@@ -44,23 +44,12 @@ def _sign(x: Tensor, selected: Tensor) -> Tensor:
     return x.sign() * selected + (1 - selected)
 
 
-class _Saturating(Unit):
-    """One weight tanh times sigmoid that starts and is pressed as in the iNALU."""
-
-    w_hat: Tensor
-    m_hat: Tensor
+class _Saturating(TanhSigmoid):
+    """The NAC's weight, starting and pressed as in the iNALU."""
 
     def start(self) -> dict[str, Start]:
         shape = (self.out_features, self.in_features)
         return {"w_hat": Normal(shape, 0.88, 0.2), "m_hat": Normal(shape, 0.5, 0.2)}
-
-    def weights(self) -> Weights:
-        return {"weight": F.signed_unit(self.w_hat, self.m_hat)}
-
-    @torch.no_grad()
-    def assign_(self, weights: Mapping[str, Tensor]) -> Self:
-        w_hat, m_hat = F.signed_unit_inverse(weights["weight"])
-        return super().assign_({"w_hat": w_hat, "m_hat": m_hat})
 
     def penalties(self, x: Tensor | None = None) -> Weights:
         return {"weight": unsaturated(self.w_hat, self.m_hat)}

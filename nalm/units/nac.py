@@ -44,7 +44,7 @@ def nac_start(in_features: int, out_features: int) -> float:
     return float(brentq(excess, 1e-3, 10.0, xtol=1e-12))
 
 
-class _TanhSigmoid(Unit):
+class TanhSigmoid(Unit):
     r"""Anything with one weight :math:`W = \tanh(\hat W)\,\sigma(\hat M)`."""
 
     w_hat: Tensor
@@ -64,7 +64,7 @@ class _TanhSigmoid(Unit):
         return super().assign_({"w_hat": w_hat, "m_hat": m_hat})
 
 
-class NAC(_TanhSigmoid):
+class NAC(TanhSigmoid):
     r"""Adds and subtracts the inputs it selects (NAC+).
 
     .. math:: y_o = \sum_i W_{oi} x_i, \qquad W = \tanh(\hat W)\,\sigma(\hat M)
@@ -86,7 +86,7 @@ class NAC(_TanhSigmoid):
         return [spelling.dot(row, x) for row in w["weight"]]
 
 
-class NACMul(_TanhSigmoid, EpsUnit):
+class NACMul(TanhSigmoid, EpsUnit):
     r"""Multiplies and divides the magnitudes of the inputs it selects (NAC•).
 
     .. math:: y_o = \exp \sum_i W_{oi} \ln(|x_i| + \epsilon), \qquad W = \tanh(\hat W)\,\sigma(\hat M)
