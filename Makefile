@@ -5,8 +5,8 @@ READY := .venv/.ready
 
 .PHONY: demo test slow lint check clean
 
-demo: $(READY)  ## set up and run the main job
-	$(BIN)/python examples/multiply.py
+demo: $(READY)  ## set up and run the main job: six units, nine ranges, five seeds
+	$(BIN)/nalm run quick
 
 test: $(READY)  ## set up and run the default tests
 	$(BIN)/python -m pytest -n auto

@@ -54,10 +54,10 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
-    elif name.startswith("_"):
-        raise AttributeError(name)
     else:
-        units = importlib.import_module("nalm.units").UNITS
+        # A unit's name begins with a capital; anything else is looked up without loading torch, since
+        # Python asks here for every submodule before it imports it.
+        units = importlib.import_module("nalm.units").UNITS if name[0].isupper() else {}
         if name not in units:
             from nalm.errors import unknown
 

@@ -237,7 +237,10 @@ class Case(Value):
 
 @dataclass(frozen=True)
 class Claim(Value):
-    """A published number, with where it stands."""
+    """A published number, with where it stands and what it is about.
+
+    ``unit``, ``operation`` and ``where`` (a training range or a setting) are the library's names for it.
+    """
 
     source: str
     metric: str
@@ -246,6 +249,11 @@ class Claim(Value):
     high: float | None = None
     n: int | None = None
     note: str = ""
+    place: str = ""  # the table, figure or section
+    task: str = ""
+    unit: str = ""
+    operation: str = ""
+    where: str = ""
 
 
 @dataclass(frozen=True)

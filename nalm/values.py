@@ -4,6 +4,7 @@ Only the standard library, so that reading a configuration needs nothing else.
 """
 
 import dataclasses
+import functools
 import hashlib
 import json
 import math
@@ -19,7 +20,7 @@ class Value:
 
     def __post_init__(self) -> None:
         """Bring every field to its declared type, so that equal values have equal JSON; then check it."""
-        hints = typing.get_type_hints(type(self))
+        hints = _hints(type(self))  # type: ignore[arg-type]
         for f in dataclasses.fields(self):  # type: ignore[arg-type]
             where = f"{type(self).__name__}.{f.name}"
             object.__setattr__(self, f.name, _typed(hints[f.name], getattr(self, f.name), where))
@@ -32,7 +33,7 @@ class Value:
         """Canonical JSON: keys sorted, no spaces, the same text for equal values."""
         return json.dumps(_plain(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
 
-    @property
+    @functools.cached_property
     def hash(self) -> str:
         """SHA-256 of the canonical JSON: the identity of this value."""
         return hashlib.sha256(self.json().encode()).hexdigest()
@@ -55,6 +56,11 @@ class Value:
         return dataclasses.replace(self, **changes)  # type: ignore[type-var]
 
 
+@functools.lru_cache
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value):
         return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
@@ -68,7 +74,7 @@ def _read(kind: Any, data: Any, where: str) -> Any:
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
         if not isinstance(data, dict):
             raise NALMError(f"{where} must be an object, got {type(data).__name__}.")
-        hints = typing.get_type_hints(kind)
+        hints = _hints(kind)
         fields = {f.name for f in dataclasses.fields(kind)}
         for name in data:
             if name not in fields:

@@ -26,9 +26,40 @@ BELOW = {
     "formula": {"errors", "units"},
     "capabilities": {"operations", "units"},
     "testing": {"errors", "operations", "population", "symbolic", "units"},
-    "engine": {"errors", "operations", "config", "functional", "draws", "units", "tasks", "losses", "optim"},
+    "runs": {"config"},
+    "stats": {"errors"},
+    "data": set(),
+    "claims": {"config", "runs", "stats"},
+    "experiments": {"errors", "config", "claims"},
+    "summary": {"config", "runs", "stats", "claims"},
+    "database": {"errors", "__init__"},
+    "store": {"errors", "config", "runs", "database", "__init__"},
+    "checkpoints": {"errors", "store", "__init__"},
+    "shipped": {"errors", "config", "runs", "claims", "store"},
+    "tables": {"config", "stats", "claims", "summary"},
+    "engine": {
+        *(
+            "errors",
+            "operations",
+            "config",
+            "functional",
+            "draws",
+            "units",
+            "tasks",
+            "losses",
+            "optim",
+            "runs",
+        ),
+    },
+    "executor": {"errors", "runs", "units", "checkpoints", "engine"},
+    "run": {"config", "store", "checkpoints", "engine", "executor"},
+    "progress": {"run"},
+    "asked": {"errors", "config", "claims", "experiments", "store", "checkpoints", "units"},
     "bench": {"config", "engine"},
-    "cli": {"errors", "bench", "capabilities", "__init__"},
+    "cli": {
+        *("errors", "bench", "capabilities", "config", "experiments", "asked", "claims", "summary", "store"),
+        *("shipped", "tables", "run", "progress", "__init__"),
+    },
     "__main__": {"cli"},
 }
 
@@ -74,6 +105,14 @@ def test_importing_nalm_loads_nothing_heavy():
 
 def test_configurations_need_no_torch():
     code = "import sys, nalm.config; print(sorted({'torch', 'sympy', 'numpy'} & set(sys.modules)))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "part", ["store", "checkpoints", "stats", "experiments", "shipped", "summary", "tables", "asked"]
+)
+def test_results_need_no_torch(part):
+    code = f"import sys, nalm.{part}; print(sorted({{'torch', 'sympy'}} & set(sys.modules)))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
 
 

@@ -114,7 +114,8 @@ OTHER = {  # a different value for every field of every class
     Case: {"model": (Layer("NAU"),), "operation": "add", "train": Range(), "test": Range(), "inputs": 9}
     | {"recipe": Recipe(steps=1), "subset": 2, "overlap": 1, "subsets": 1, "sample": 1, "data": "authors"}
     | {"threshold": Threshold("fixed")},
-    Claim: {"source": "x", "metric": "x", "value": 2.0, "low": 0.1, "high": 0.2, "n": 25, "note": "x"},
+    Claim: {"source": "x", "metric": "x", "value": 2.0, "low": 0.1, "high": 0.2, "n": 25, "note": "x"}
+    | dict.fromkeys(("place", "task", "unit", "operation", "where"), "x"),
     Experiment: {"name": "x", "title": "x", "cases": (), "seeds": (3,), "claims": ()},
 }
 FIRST = [Range(), Layer("NMU"), Ramp(1), Growth(1e-9, 1e-7), Recipe(then="pcc", switch=1), Threshold()]

@@ -8,12 +8,13 @@ from nalm.config import Case
 from nalm.engine.compiler import NotCompiled as NotCompiled
 from nalm.engine.plan import Run as Run
 from nalm.engine.plan import populations as populations
-from nalm.engine.runs import Runs as Runs
-from nalm.engine.runs import joined
+from nalm.engine.plan import product as product
 from nalm.engine.training import Training as Training
 from nalm.errors import NALMError
 from nalm.losses import loss as find_loss
 from nalm.operations import operation as find_operation
+from nalm.runs import Runs as Runs
+from nalm.runs import joined
 
 NUMBERS = (2**24, 2**27)  # of a population's batches that fit in memory: on a CPU, on a GPU
 
@@ -82,7 +83,7 @@ def train(
     check(cases)
     place = device_for(device)
     parts = []
-    for runs in populations(cases, list(seeds), NUMBERS[place.type == "cuda"]):
+    for runs in populations(product(cases, list(seeds)), NUMBERS[place.type == "cuda"]):
         training = Training(runs, place, compiled=compiled)
         while not training.finished:
             training.advance()

@@ -31,14 +31,21 @@ def signature(case: Case) -> Hashable:
     )
 
 
-def populations(cases: Sequence[Case], seeds: Sequence[int], numbers: int = 2**24) -> list[list[Run]]:
-    """All runs of cases times seeds, grouped by program, in pieces whose batches hold at most so many numbers."""
+def product(cases: Sequence[Case], seeds: Sequence[int]) -> list[Run]:
+    """Every case with every seed, seeds within cases."""
+    return [
+        Run(case, seed, i * len(seeds) + k) for i, case in enumerate(cases) for k, seed in enumerate(seeds)
+    ]
+
+
+def populations(runs: Sequence[Run], numbers: int = 2**24) -> list[list[Run]]:
+    """The runs grouped by program, in pieces whose batches hold at most so many numbers."""
     groups: dict[Hashable, list[Run]] = {}
-    place = 0
-    for case in cases:
-        for seed in seeds:
-            groups.setdefault(signature(case), []).append(Run(case, seed, place))
-            place += 1
+    signatures: dict[Case, Hashable] = {}
+    for run in runs:
+        if run.case not in signatures:
+            signatures[run.case] = signature(run.case)
+        groups.setdefault(signatures[run.case], []).append(run)
     pieces = []
     for group in groups.values():
         case = group[0].case

@@ -20,6 +20,7 @@ CAPTURED = 100  # steps per CUDA graph
 WORK = 65_536  # numbers that are worth a thread of their own
 EVALUATION = 10_000  # rows of each evaluation set
 NUMBERS = 2**24  # inputs evaluated per call
+SETS = ("validation", "test")
 PUBLISHED_SEEDS = {"validation": 43953907, "test": 8689336}  # of the published code's evaluation sets
 
 
@@ -222,37 +223,38 @@ class Program:
 
     @torch.no_grad()
     def evaluate(self) -> tuple[Tensor, Tensor]:
-        """Mean squared errors (runs,) on the validation and test sets."""
-        with self._threads(self._rows):
-            return self._error("validation", self._train), self._error("test", self._test)
-
-    def _error(self, which: str, sampler: Sampler) -> Tensor:
-        key = f"evaluate {which}"
-        if key not in self.settings:
-            self.settings[key] = draws.keys(self.seeds, which, device=self.device)
-            self.settings["evaluation grid"] = sampler.grid(self._rows)
+        """Mean squared errors (runs,) on the validation and test sets; both go through one compiled function."""
+        s = self.settings
+        if "evaluate" not in s:
+            s["evaluate"] = torch.stack([draws.keys(self.seeds, which, device=self.device) for which in SETS])
+            s["evaluation grid"] = self._train.grid(self._rows)
 
         def squares(
-            params: Tensors, keys: Tensor, grid: Tensor, start: Tensor, given: Tensor | None
+            params: Tensors, keys: Tensor, grid: Tensor, start: Tensor, given: list[Tensor] | None
         ) -> Tensor:
-            if given is None:
-                x = sampler(keys, torch.zeros_like(start), grid + start * self.case.inputs).mT
-            else:
-                x = given
-            prediction = self._judge("forward", {**params, **self._noise}, x)
-            return (prediction - self._target(x)).square().sum((-2, -1))
+            at, where, sums = torch.zeros_like(start), grid + start * self.case.inputs, []
+            for i, sampler in enumerate((self._train, self._test)):
+                x = sampler(keys[i], at, where).mT if given is None else given[i]
+                prediction = self._judge("forward", {**params, **self._noise}, x)
+                sums.append((prediction - self._target(x)).square().sum((-2, -1)))
+            return torch.stack(sums, -1)
 
-        total = torch.zeros(len(self.runs), dtype=torch.float64, device=self.device)
-        for start in range(0, EVALUATION, self._rows):
-            given = (
-                self._published(which)[:, start : start + self._rows] if self.case.data == "authors" else None
-            )
-            at = torch.tensor(start, dtype=torch.int32, device=self.device)
-            part = self.compiler(key, squares)(
-                self.params, self.settings[key], self.settings["evaluation grid"], at, given
-            )
-            total += part  # type: ignore[arg-type]
-        return total / EVALUATION
+        total = torch.zeros(len(self.runs), 2, dtype=torch.float64, device=self.device)
+        with self._threads(self._rows):
+            for start in range(0, EVALUATION, self._rows):
+                at = torch.tensor(start, dtype=torch.int32, device=self.device)
+                part = self.compiler("evaluate", squares)(
+                    self.params, s["evaluate"], s["evaluation grid"], at, self._given(start)
+                )
+                total += part  # type: ignore[arg-type]
+        validation, test = (total / EVALUATION).unbind(-1)
+        return validation, test
+
+    def _given(self, start: int) -> list[Tensor] | None:
+        """Rows of the published evaluation sets, validation and test, where the case asks for them."""
+        if self.case.data != "authors":
+            return None
+        return [self._published(which)[:, start : start + self._rows] for which in SETS]
 
     def _published(self, which: str) -> Tensor:
         """Evaluation sets of the published code, (runs, rows, in)."""

@@ -10,8 +10,8 @@ from torch import Tensor
 from nalm.engine.network import Network, Tensors, formulas
 from nalm.engine.plan import Run
 from nalm.engine.program import Program
-from nalm.engine.runs import Runs
 from nalm.errors import NALMError
+from nalm.runs import Runs
 from nalm.tasks.threshold import threshold
 from nalm.units import Unit
 from nalm.units.spelling import letters
@@ -31,7 +31,7 @@ class Training:
         self.curves: dict[str, list[Tensor]] = {"validation": [], "test": [], "sparsity": []}
         self.steps: list[int] = []
         self.trajectories: dict[str, list[Tensor]] = {}
-        self.thresholds = [threshold(run.case) for run in runs]
+        self.thresholds = [threshold(run.case, device) for run in runs]
         self.resets = torch.zeros(len(runs), dtype=torch.int64)
         self.since = torch.zeros(len(runs), dtype=torch.int64)  # evaluation at which a run last started
         self.seconds = 0.0

@@ -1,18 +1,13 @@
 """On a GPU: the same bits, the same starts, and the same verdicts as on a CPU. Skipped where there is none."""
 
-import sys
-from pathlib import Path
-
 import pytest
 import torch
+from recipes import PUBLISHED
 
 from nalm import draws
 from nalm.config import Range, mirrored
 from nalm.engine import Run, train
 from nalm.engine.program import Program
-
-sys.path.insert(0, str(Path(__file__).parent))
-from recipes import PUBLISHED
 
 pytestmark = [
     pytest.mark.slow,

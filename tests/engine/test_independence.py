@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from nalm.config import Case, Growth, Layer, Ramp, Range, Recipe
-from nalm.engine import Run, Training, populations, train
+from nalm.engine import Run, Training, populations, product, train
 from nalm.engine.program import Program
 
 CPU = torch.device("cpu")
@@ -78,7 +78,7 @@ def test_a_member_of_not_numbers_leaves_its_neighbours_alone_even_under_clipping
 
 def test_state_can_be_taken_out_and_put_back_exactly():
     cases = [case(), case("NMU", -2, -1)]
-    runs = populations(cases, range(3))[0]
+    runs = populations(product(cases, range(3)))[0]
     straight = Training(runs, CPU, compiled=False)
     while not straight.finished:
         straight.advance()
@@ -99,7 +99,7 @@ def test_state_can_be_taken_out_and_put_back_exactly():
 
 
 def test_state_of_another_population_is_refused():
-    runs = populations([case()], range(3))[0]
+    runs = populations(product([case()], range(3)))[0]
     state = Training(runs[:2], CPU, compiled=False).state()
     with pytest.raises(ValueError, match="another population"):
         Training(runs, CPU, compiled=False).restore(state)
@@ -116,7 +116,7 @@ def test_compiled_and_eager_agree_in_their_verdicts():
 
 def test_the_grouping_is_a_function_of_the_cases_alone():
     cases = [case(), case("NAU", operation="add"), case(low=-2, high=2), case(lr=1e-5), case(steps=1000)]
-    groups = populations(cases, range(4))
+    groups = populations(product(cases, range(4)))
     assert sorted(len(g) for g in groups) == [4, 4, 12]
     assert sorted(run.place for g in groups for run in g) == list(range(20))
-    assert [len(g) for g in populations(cases[:1], range(10), numbers=4 * 128 * 2)] == [4, 4, 2]
+    assert [len(g) for g in populations(product(cases[:1], range(10)), numbers=4 * 128 * 2)] == [4, 4, 2]

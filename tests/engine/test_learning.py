@@ -1,14 +1,9 @@
 """Each published recipe learns, over several seeds as one population, and ends in the exact formula."""
 
-import sys
-from pathlib import Path
-
 import pytest
+from recipes import PUBLISHED, TRUTH
 
 from nalm.engine import train
-
-sys.path.insert(0, str(Path(__file__).parent))
-from recipes import PUBLISHED, TRUTH
 
 SEEDS = range(8)
 QUICK = ("NAU add", "NMU multiply")  # the default suite; the others are marked slow

@@ -1,4 +1,4 @@
-"""What training leaves behind: plain arrays, one row per run."""
+"""What training leaves behind: plain arrays, one row per run; and the few numbers that are said of each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,6 +9,34 @@ import numpy.typing as npt
 from nalm.config import Case
 
 Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One run in a line: how it ended, when it was solved, and what it cost."""
+
+    case: Case
+    seed: int
+    outcome: str  # solved, unsolved or diverged
+    solved_at: int | None  # the first evaluated step below the threshold, solved in the end or not
+    best_step: int  # where the validation error was lowest; the next three are read there
+    validation: float
+    test: float
+    sparsity: float
+    threshold: float
+    steps: int
+    resets: int
+    formula: str
+    seconds: float
+    mode: str
+    device: str
+    neighbours: int  # runs in the population it was trained with
+    version: str = ""
+
+    @property
+    def solved(self) -> bool:
+        """Whether the run counts as a success."""
+        return self.outcome == "solved"
 
 
 @dataclass
@@ -63,6 +91,31 @@ class Runs:
             finite = np.isfinite(test[-1]) and all(np.isfinite(w).all() for w in weights.values())
             words.append("solved" if solved else "unsolved" if finite else "diverged")
         return words
+
+    def lines(self) -> list[Outcome]:
+        """Every run in a line."""
+        rows = zip(self.best, self.outcomes, self.solved_at, strict=True)
+        return [
+            Outcome(
+                case=self.cases[i],
+                seed=self.seeds[i],
+                outcome=outcome,
+                solved_at=solved_at,
+                best_step=int(self.steps[i][best]),
+                validation=float(self.validation[i][best]),
+                test=float(self.test[i][best]),
+                sparsity=float(self.sparsity[i][best]),
+                threshold=self.thresholds[i],
+                steps=int(self.steps[i][-1]),
+                resets=self.resets[i],
+                formula=self.formulas[i],
+                seconds=self.seconds[i],
+                mode=self.modes[i],
+                device=self.device,
+                neighbours=len(self),
+            )
+            for i, (best, outcome, solved_at) in enumerate(rows)
+        ]
 
     def of(self, case: Case) -> "Runs":
         """The runs of one case."""

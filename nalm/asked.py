@@ -1,0 +1,109 @@
+"""What a person asked for on the command line, as experiments; and what a results folder answers."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nalm import checkpoints
+from nalm import experiments as known
+from nalm.claims import unit_of
+from nalm.config import Case, Experiment, Layer, Ramp, Recipe
+from nalm.errors import NALMError, unknown
+from nalm.store import Store
+
+KEYS: dict[str, Callable[[Case], str]] = {
+    "unit": lambda case: unit_of(case).partition("@")[0],  # of one's own: without the hash of its file
+    "operation": lambda case: case.operation,
+    "range": lambda case: f"{case.train.low:g}:{case.train.high:g}",
+    "inputs": lambda case: str(case.inputs),
+    "loss": lambda case: case.recipe.loss,
+    "lr": lambda case: f"{case.recipe.lr:g}",
+}
+
+
+def experiments(
+    name: str, seeds: str, only: Sequence[str], units: Sequence[str], like: str, steps: int
+) -> tuple[list[Experiment], list[str]]:
+    """The experiments as asked for, and the units of one's own that they need, as FILE.py:Class."""
+    found = [_with_units(e, units, like) for e in known.experiments(name)]
+    if steps < 0:
+        raise NALMError(f"--steps takes a number of 1 or more, got {steps}.")
+    everything = [case for e in found for case in e.cases]
+    kept = set(chosen(everything, only))
+    asked = []
+    for e in found:
+        cases = tuple(case for case in e.cases if case in kept)
+        if steps:
+            cases = tuple(dict.fromkeys(c.replace(recipe=c.recipe.replace(steps=steps)) for c in cases))
+        if cases:
+            asked.append(e.replace(cases=cases, seeds=_seeds(seeds) if seeds else e.seeds))
+    return asked, list(units)
+
+
+def _seeds(text: str) -> tuple[int, ...]:
+    first, colon, last = text.partition(":")
+    try:
+        ends = (int(first or 0), int(last)) if colon else (0, int(text))
+    except ValueError:
+        ends = (0, 0)
+    if not 0 <= ends[0] < ends[1] <= 2**31:
+        raise NALMError(f"--seeds takes a number N for 0 to N-1, or A:B for A to B-1; got {text!r}.")
+    return tuple(range(*ends))
+
+
+def chosen(cases: Sequence[Case], only: Sequence[str]) -> tuple[Case, ...]:
+    """The cases that match every ``key=value``; several values of one key are alternatives."""
+    wanted: dict[str, set[str]] = {}
+    for text in only:
+        key, equals, value = text.partition("=")
+        if not equals or key not in KEYS:
+            raise NALMError(f"--only takes KEY=VALUE with a key of {', '.join(KEYS)}; got {text!r}.")
+        wanted.setdefault(key, set()).add(value)
+    for key, values in wanted.items():
+        have = {KEYS[key](case) for case in cases}
+        for value in values - have:
+            raise unknown(key, value, sorted(have))
+    return tuple(c for c in cases if all(KEYS[k](c) in v for k, v in wanted.items()))
+
+
+def _with_units(experiment: Experiment, units: Sequence[str], like: str) -> Experiment:
+    """The experiment with a case of each unit of one's own beside every task it has."""
+    if not units:
+        return experiment
+    from nalm.units.custom import load  # needs torch, which nothing else here does
+
+    recipes = {unit_of(case): case.recipe for case in experiment.cases}
+    if like and like not in recipes:
+        raise unknown(f"unit in {experiment.name} to train --like", like, recipes)
+    cases = list(experiment.cases)
+    for spelling in units:
+        name = load(spelling)
+        for case in experiment.cases:
+            recipe = recipes[like] if like else _own_recipe(name, case.inputs)
+            cases.append(case.replace(model=(Layer(name),), recipe=recipe.replace(steps=case.recipe.steps)))
+    return experiment.replace(cases=tuple(dict.fromkeys(cases)))
+
+
+def _own_recipe(name: str, inputs: int) -> Recipe:
+    """The plain recipe, with the usual pressure on the weights if the unit has a penalty of that name."""
+    from nalm.units import UNITS
+
+    sparse = "weight" in UNITS[name](inputs, 1).penalties()
+    return Recipe(penalties=(("weight", Ramp(10, 20_000, 35_000)),) if sparse else ())
+
+
+def status(store: Store) -> dict[str, Any]:
+    """What a results folder holds, in plain values."""
+    rows = []
+    for name, title in store.experiments().items():
+        cases, runs = store.cases(name), store.outcomes(name)
+        count = {word: sum(o.outcome == word for o in runs) for word in ("solved", "unsolved", "diverged")}
+        rows.append({"experiment": name, "title": title, "cases": len(cases), "runs": len(runs), **count})
+    now = time.time()
+    working = [
+        {"command": s["command"], "since": now - s["started"], "seen": now - s["seen"]}
+        for s in store.sessions()
+        if s["alive"]
+    ]
+    waiting = [{"runs": len(c.runs), "file": c.path.name} for c in checkpoints.found(store.folder)]
+    return {"folder": str(store.folder), "experiments": rows, "working": working, "checkpoints": waiting}

@@ -1,0 +1,94 @@
+"""What is still in training, on disk: one file per population, replaced as a whole, exact to the last bit."""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import safetensors
+import safetensors.numpy
+
+from nalm import __version__
+from nalm.errors import NALMError
+from nalm.store import Arrays, Key
+
+FOLDER = "checkpoints"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A checkpoint file and the runs it holds, in their order; the numbers are read when asked for."""
+
+    path: Path
+    runs: tuple[Key, ...]
+
+    def arrays(self, wanted: Sequence[Key] | None = None) -> Arrays:
+        """The state of these runs (all of them if not said), as ``Training.restore`` takes it."""
+        try:
+            arrays = safetensors.numpy.load_file(self.path)
+        except (safetensors.SafetensorError, OSError, ValueError) as error:
+            raise _damaged(self.path, error) from None
+        if wanted is None or tuple(wanted) == self.runs:
+            return arrays
+        rows = [self.runs.index(key) for key in wanted]
+        along = {"curves": 1, "trajectories": 1, "params": 0, "slots": 0, "resets": 0, "since": 0}
+        kinds = {name: along.get(name.split(".")[0]) for name in arrays}
+        return {n: a if (axis := kinds[n]) is None else a.take(rows, axis) for n, a in arrays.items()}
+
+
+def name_of(runs: Sequence[Key]) -> str:
+    """A population's name: it depends on its runs and their order alone."""
+    return hashlib.sha256(json.dumps([list(key) for key in runs]).encode()).hexdigest()[:24]
+
+
+def write(folder: Path, runs: Sequence[Key], arrays: Arrays) -> Path:
+    """Save a population's state; the old file stands until the new one is complete."""
+    path = folder / FOLDER / f"{name_of(runs)}.safetensors"
+    about = {"version": __version__, "runs": json.dumps([list(key) for key in runs])}
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
+            temporary = file.name
+            file.write(safetensors.numpy.save(arrays, metadata=about))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        raise NALMError(
+            f"The checkpoint {path} could not be written ({error.strerror}): free some space and run the same "
+            "command again; every finished run is safe."
+        ) from None
+    return path
+
+
+def read(path: Path) -> Checkpoint:
+    """Which runs a file holds; a file that is damaged or of another version is refused."""
+    try:
+        with safetensors.safe_open(path, "np") as file:
+            about = file.metadata() or {}
+        runs = tuple((str(h), int(seed)) for h, seed in json.loads(about["runs"]))
+        version = about["version"]
+    except (safetensors.SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
+        raise _damaged(path, error) from None
+    if version != __version__:
+        raise NALMError(
+            f"The checkpoint {path} was written by nalm {version}, this is {__version__}: finish it with that "
+            f"version, or delete the file to train its {len(runs)} runs from the start."
+        )
+    return Checkpoint(path, runs)
+
+
+def found(folder: Path) -> list[Checkpoint]:
+    """Every checkpoint of a results folder, the newest first."""
+    paths = sorted((folder / FOLDER).glob("*.safetensors"), key=lambda p: p.stat().st_mtime, reverse=True)
+    return [read(path) for path in paths]
+
+
+def _damaged(path: Path, error: Exception) -> NALMError:
+    return NALMError(f"The checkpoint {path} is damaged ({error}): delete it, and its runs start again.")

@@ -1,0 +1,1 @@
+"""Data that travels with the package: published claims, and a summary of the shipped results."""

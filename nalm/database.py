@@ -1,0 +1,117 @@
+"""The file behind a store: SQLite in write-ahead mode, its tables, and its errors as sentences."""
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from nalm import __version__
+from nalm.errors import NALMError
+
+APPLICATION, FORMAT = 0x6E616C6D, 1  # "nalm" in SQLite's header, and the version of the tables below
+
+TABLES = """
+CREATE TABLE sessions (id INTEGER PRIMARY KEY, lock TEXT, command TEXT, version TEXT, torch TEXT, python TEXT,
+    started REAL, seen REAL);
+CREATE TABLE experiments (name TEXT PRIMARY KEY, title TEXT);
+CREATE TABLE cases (hash TEXT PRIMARY KEY, json TEXT NOT NULL);
+CREATE TABLE members (experiment TEXT, hash TEXT, place INTEGER, PRIMARY KEY (experiment, hash)) WITHOUT ROWID;
+CREATE TABLE runs (hash TEXT, seed INTEGER, outcome TEXT, solved_at INTEGER, best_step INTEGER, validation REAL,
+    test REAL, sparsity REAL, threshold REAL, steps INTEGER, resets INTEGER, formula TEXT, seconds REAL, mode TEXT,
+    device TEXT, neighbours INTEGER, session INTEGER, finished REAL, PRIMARY KEY (hash, seed)) WITHOUT ROWID;
+CREATE TABLE arrays (hash TEXT, seed INTEGER, data BLOB, PRIMARY KEY (hash, seed));
+CREATE TABLE taken (hash TEXT, seed INTEGER, session INTEGER, PRIMARY KEY (hash, seed)) WITHOUT ROWID;
+CREATE TABLE events (session INTEGER, time REAL, kind TEXT, population TEXT, runs INTEGER, at INTEGER);
+"""
+
+
+def connect(path: Path, create: bool) -> sqlite3.Connection:
+    """Open a database of ours, or make one; anything else is refused and left as it is."""
+    with errors(path):
+        if path.exists():
+            _whole(path)
+        db = _file(path, create)
+        application, version = (_one(db, f"PRAGMA {name}") for name in ("application_id", "user_version"))
+        if create and not application and not _one(db, "SELECT count(*) FROM sqlite_master"):
+            db.execute("PRAGMA journal_mode = WAL")
+            with transaction(db):  # two processes may get here at once: the second finds the tables made
+                if not _one(db, "SELECT count(*) FROM sqlite_master"):
+                    for statement in TABLES.split(";\n"):
+                        db.execute(statement)
+                    db.execute(f"PRAGMA application_id = {APPLICATION}")
+                    db.execute(f"PRAGMA user_version = {FORMAT}")
+        elif application != APPLICATION:
+            raise NALMError(f"{path} is a database of another program: choose another folder with --out.")
+        elif version != FORMAT:
+            raise NALMError(
+                f"{path} has format {version}, this nalm {__version__} reads format {FORMAT}: "
+                "read it with the version that wrote it, or choose another folder with --out."
+            )
+        if create:
+            db.execute("PRAGMA synchronous = FULL")
+        return db
+
+
+def _one(db: sqlite3.Connection, query: str) -> int:
+    number: int = db.execute(query).fetchone()[0]
+    return number
+
+
+def _file(path: Path, create: bool) -> sqlite3.Connection:
+    address = path.absolute().as_uri()
+    db = sqlite3.connect(
+        f"{address}?mode={'rwc' if create else 'ro'}", uri=True, isolation_level=None, timeout=60
+    )
+    if create:
+        return db
+    try:
+        _one(db, "SELECT count(*) FROM sqlite_master")
+    except sqlite3.OperationalError:  # a folder that cannot be written to: read what is in the file itself
+        db.close()
+        return sqlite3.connect(f"{address}?immutable=1", uri=True, isolation_level=None)
+    return db
+
+
+@contextlib.contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):
+            db.execute("ROLLBACK")
+        raise
+
+
+@contextlib.contextmanager
+def errors(path: Path) -> Iterator[None]:
+    """SQLite's errors as sentences that say what to do; whatever was committed before is safe."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        text = str(error)
+        if "full" in text or "disk I/O" in text:
+            remedy = "free some space and run the same command again; every finished run is safe"
+            raise NALMError(f"There is no space left for {path}: {remedy}.") from None
+        if "readonly" in text or "unable to open" in text:
+            raise NALMError(f"{path} cannot be written: choose another folder with --out.") from None
+        if "locked" in text:
+            raise NALMError(f"{path} was locked by another process for a minute: try again.") from None
+        raise NALMError(
+            f"{path} is damaged or not a database ({text}): move it away, or choose another --out."
+        ) from None
+
+
+def _whole(path: Path) -> None:
+    """A file that says it has more pages than it has was cut short."""
+    with open(path, "rb") as file:
+        head = file.read(100)
+    size = path.stat().st_size
+    page = int.from_bytes(head[16:18], "big")
+    pages = int.from_bytes(head[28:32], "big")
+    if size and (len(head) < 100 or size < pages * (65536 if page == 1 else page)):
+        raise NALMError(
+            f"{path} was cut short ({size} bytes): restore it from a copy, or choose another --out."
+        )

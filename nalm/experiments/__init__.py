@@ -1,0 +1,22 @@
+"""Every experiment by its name, which is a path: a prefix stands for all below it."""
+
+from nalm.config import Experiment
+from nalm.errors import unknown
+from nalm.experiments import ch3, quick
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment for module in (quick, ch3) for experiment in module.EXPERIMENTS
+}
+
+
+def experiments(name: str) -> list[Experiment]:
+    """The experiment of that name, or all whose path begins with it.
+
+    >>> [e.name for e in experiments("thesis/ch3")][:2]
+    ['thesis/ch3/add', 'thesis/ch3/sub']
+    """
+    path = name.strip("/")
+    found = [e for e in EXPERIMENTS.values() if f"{e.name}/".startswith(f"{path}/")]
+    if not found or not path:
+        raise unknown("experiment", name, EXPERIMENTS)
+    return found

@@ -1,0 +1,17 @@
+"""The main job: multiplication at full length with few seeds, minutes on a laptop."""
+
+from nalm.config import Experiment
+from nalm.experiments.ch3 import PRODUCTS, single, sparse
+
+EXPERIMENTS = (
+    Experiment(
+        "quick",
+        "Which unit learns to multiply two numbers, and on which training range?",
+        tuple(
+            case
+            for unit in ("NACMul", "NALU", "INALU", "NMU", "SNMU", "RealNPU")
+            for case in single(unit, "multiply", PRODUCTS.get(unit, sparse(10)))
+        ),
+        tuple(range(5)),
+    ),
+)

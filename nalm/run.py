@@ -1,0 +1,171 @@
+"""One command, one outcome: skip what is stored, go on with what was begun, train the rest, save as it comes."""
+
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+
+from nalm import checkpoints
+from nalm.config import Experiment
+from nalm.engine import NUMBERS, Run, check, device_for, populations
+from nalm.executor import SAVE_EVERY, Job, Message, Settings, execute, workers_for
+from nalm.store import Key, Store
+
+HEARTBEAT = 5.0  # seconds between signs of life in the store
+
+
+@dataclass
+class State:
+    """How far a run of experiments has come; what a progress bar shows."""
+
+    runs: int  # wanted in all
+    steps: int  # run-steps wanted in all
+    finished: int = 0
+    solved: int = 0
+    done: int = 0  # run-steps
+    before: int = 0  # of them by earlier processes
+    waiting: bool = False
+    active: dict[str, tuple[str, int, int, int]] = field(default_factory=dict)  # name, runs, step, solved
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left, at the rate so far; infinite while nothing is known."""
+        now = self.done + sum(runs * at for _, runs, at, _ in self.active.values())
+        gained = now - self.before
+        return (time.monotonic() - self.started) * (self.steps - now) / gained if gained > 0 else float("inf")
+
+    @property
+    def fraction(self) -> float:
+        """The share of all steps that is done."""
+        return (self.done + sum(runs * at for _, runs, at, _ in self.active.values())) / max(self.steps, 1)
+
+
+Show = Callable[[State], None]
+
+
+def run(
+    experiments: Sequence[Experiment],
+    folder: Path | str = "runs",
+    *,
+    device: str = "auto",
+    compiled: bool = True,
+    workers: int | None = None,
+    units: Sequence[str] = (),
+    show: Show = lambda state: None,
+    save_every: float = SAVE_EVERY,
+) -> State:
+    """Bring every run of the experiments into the folder's store; returns when all are there.
+
+    ``workers`` is the number of processes (None: as many as are worth it); ``units`` names units of one's own
+    as FILE.py:Class, for the workers to load; ``save_every`` is the time in seconds between checkpoints.
+    """
+    wanted: dict[Key, Run] = {}
+    for experiment in experiments:
+        check(experiment.cases)
+        for case in experiment.cases:
+            for seed in experiment.seeds:
+                wanted.setdefault((case.hash, seed), Run(case, seed, len(wanted)))
+    place = device_for(device)
+    settings = Settings(Path(folder), device, compiled, tuple(units), save_every)
+    with Store(folder, create=True) as store:
+        store.begin(shlex.join(sys.argv), torch.__version__)
+        for experiment in experiments:
+            store.register(experiment)
+        lab = _Laboratory(store, settings, wanted, show)
+        while missing := lab.missing():
+            plan = lab.plan(missing, NUMBERS[place.type == "cuda"])
+            count = workers_for(device, plan) if workers is None else max(1, min(workers, len(plan)))
+            if not lab.train(plan, count):
+                lab.state.waiting = True
+                show(lab.state)
+                time.sleep(1)
+        show(lab.state)
+    return lab.state
+
+
+class _Laboratory:
+    """The store and what is wanted of it, while a run is going on."""
+
+    def __init__(self, store: Store, settings: Settings, wanted: dict[Key, Run], show: Show):
+        self.store, self.settings, self.wanted, self.show = store, settings, wanted, show
+        self.state = State(len(wanted), sum(r.case.recipe.steps for r in wanted.values()))
+        finished = store.finished()
+        self.state.before = sum(r.case.recipe.steps for key, r in wanted.items() if key in finished)
+        self.solved = {(o.case.hash, o.seed) for o in store.outcomes() if o.solved}
+        self.alive = time.monotonic()
+
+    def missing(self) -> list[Run]:
+        """The runs that are not in the store yet."""
+        finished = self.store.finished()
+        have = [key for key in self.wanted if key in finished]
+        self.state.finished, self.state.solved = len(have), sum(key in self.solved for key in have)
+        self.state.done = sum(self.wanted[key].case.recipe.steps for key in have)
+        return [run for key, run in self.wanted.items() if key not in finished]
+
+    def plan(self, missing: Sequence[Run], numbers: int) -> list[Job]:
+        """Populations to train: those with a checkpoint first, then the rest, the most work first."""
+        left = {(run.case.hash, run.seed): run for run in missing}
+        jobs = []
+        for checkpoint in checkpoints.found(self.store.folder):
+            keys = [key for key in checkpoint.runs if key in left]
+            if keys:
+                jobs.append(Job(tuple(left.pop(key) for key in keys), checkpoint))
+        rest = [Job(tuple(group)) for group in populations(list(left.values()), numbers)]
+        return jobs + sorted(rest, key=_work, reverse=True)
+
+    def train(self, plan: Sequence[Job], workers: int) -> bool:
+        """Train what nobody else is training; whether there was anything."""
+        any_at_all = False
+        for message in execute(self._mine(plan), workers, self.settings):
+            any_at_all = True
+            self._heard(message)
+        return any_at_all
+
+    def _mine(self, plan: Sequence[Job]) -> Iterator[Job]:
+        for job in plan:
+            mine = set(self.store.take(job.keys))
+            if mine:
+                runs = tuple(run for run in job.runs if (run.case.hash, run.seed) in mine)
+                yield Job(runs, job.checkpoint)
+
+    def _heard(self, message: Message) -> None:
+        job, state = message.job, self.state
+        name = checkpoints.name_of(job.keys)
+        state.waiting = False
+        if message.kind == "finished":
+            assert message.runs is not None
+            self.store.save(message.runs)
+            self.solved |= {(o.case.hash, o.seed) for o in message.runs.lines() if o.solved}
+            self._forget(job)
+            state.active.pop(name, None)
+            state.finished += len(job.runs)
+            state.solved += message.solved
+            state.done += sum(run.case.recipe.steps for run in job.runs)
+        else:
+            if message.kind == "resumed":
+                state.before += len(job.runs) * message.at
+            state.active[name] = (job.runs[0].case.name, len(job.runs), message.at, message.solved)
+        if message.kind != "progress":
+            self.store.note(message.kind, name, len(job.runs), message.at)
+        if time.monotonic() - self.alive > HEARTBEAT:
+            self.store.seen()
+            self.alive = time.monotonic()
+        self.show(state)
+
+    def _forget(self, job: Job) -> None:
+        """Delete checkpoints whose runs are all finished."""
+        finished = self.store.finished()
+        own = self.settings.folder / checkpoints.FOLDER / f"{checkpoints.name_of(job.keys)}.safetensors"
+        own.unlink(missing_ok=True)
+        if job.checkpoint is not None and all(key in finished for key in job.checkpoint.runs):
+            job.checkpoint.path.unlink(missing_ok=True)
+
+
+def _work(job: Job) -> int:
+    case = job.runs[0].case
+    return len(job.runs) * case.recipe.steps * case.inputs

@@ -1,0 +1,179 @@
+"""Results as files for other people: a compressed CSV of runs, their curves, and a JSON about their origin."""
+
+import csv
+import gzip
+import io
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nalm.claims import unit_of
+from nalm.config import Case
+from nalm.errors import NALMError
+from nalm.runs import Outcome
+from nalm.store import Store
+
+POINTS = 51  # of a curve that is shipped
+SEEN = ("test", "validation")  # curves that are shipped for every run
+MOVING = 5  # seeds whose weight trajectories are shipped
+NUMBERS = [f.name for f in fields(Outcome) if f.name not in ("case", "seed", "version")]
+PEOPLE = ("unit", "operation", "train", "inputs")  # columns for readers; the JSON holds the cases themselves
+
+
+def header() -> list[str]:
+    """The columns of a table of runs."""
+    return ["case", *PEOPLE, "seed", *NUMBERS, "version"]
+
+
+def line(outcome: Outcome) -> list[Any]:
+    """One run as a row of the table."""
+    case = outcome.case
+    people = [unit_of(case), case.operation, str(case.train), case.inputs]
+    values = [getattr(outcome, name) for name in NUMBERS]
+    short = [f"{v:.9g}" if isinstance(v, float) else "" if v is None else v for v in values]
+    return [case.hash[:12], *people, outcome.seed, *short, outcome.version]
+
+
+def table(outcomes: Iterable[Outcome]) -> str:
+    """Runs as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header())
+    writer.writerows(line(o) for o in outcomes)
+    return text.getvalue()
+
+
+def ship(store: Store, experiment: str, folder: Path) -> Path:
+    """Write one experiment of a store as files under a folder; returns the table's path."""
+    outcomes = store.outcomes(experiment)
+    if not outcomes:
+        raise NALMError(f"{store.path} has no finished run of {experiment!r} to export.")
+    path = folder / f"{experiment}.csv.gz"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(table(outcomes).encode(), 9, mtime=0))
+    curves = folder / f"{experiment}.curves.csv.gz"
+    curves.write_bytes(gzip.compress(_curves(store, outcomes).encode(), 9, mtime=0))
+    provenance = folder / f"{experiment}.json"
+    provenance.write_text(json.dumps(_about(store, experiment, outcomes), indent=1) + "\n")
+    return path
+
+
+def _about(store: Store, experiment: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    used = {o.version for o in outcomes}
+    sessions = [s for s in store.sessions() if s["version"] in used]
+    return {
+        "experiment": experiment,
+        "title": store.experiments().get(experiment, ""),
+        "command": sorted({_spoken(s["command"]) for s in sessions}),
+        "nalm": sorted(used),
+        "torch": sorted({s["torch"] for s in sessions}),
+        "python": sorted({s["python"] for s in sessions}),
+        "device": sorted({o.device for o in outcomes}),
+        "engine": sorted({o.mode for o in outcomes}),
+        "date": _day(max(s["seen"] for s in sessions)),
+        "runs": len(outcomes),
+        "seconds": round(sum(o.seconds for o in outcomes), 1),
+        "run_steps": sum(o.steps for o in outcomes),
+        "cases": [json.loads(c.json()) for c in dict.fromkeys(o.case for o in outcomes)],
+    }
+
+
+def _spoken(command: str) -> str:
+    """A command without the path of the program that was started."""
+    program, _, rest = command.partition(" ")
+    return f"nalm {rest}".strip() if program else command
+
+
+def _day(seconds: float) -> str:
+    import datetime
+
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date().isoformat()
+
+
+def _curves(store: Store, outcomes: Sequence[Outcome]) -> str:
+    rows = ["case,seed,curve,values"]
+    for o in outcomes:
+        arrays = store.arrays(o.case.hash, o.seed)
+        count = len(arrays["steps"])
+        kept = np.unique(np.linspace(0, count - 1, min(POINTS, count)).round().astype(int))
+        curves = {name: arrays[name][kept] for name in ("steps", *SEEN)}
+        if o.seed < MOVING:
+            for name, values in arrays.items():
+                if name.startswith("trajectories."):
+                    flat = values[kept].reshape(len(kept), -1)
+                    curves |= {
+                        f"{name.removeprefix('trajectories.')}[{i}]": flat[:, i] for i in range(flat.shape[1])
+                    }
+        for name, values in curves.items():
+            rows.append(f"{o.case.hash[:12]},{o.seed},{name},{' '.join(f'{float(v):.4g}' for v in values)}")
+    return "\n".join(rows) + "\n"
+
+
+# -- reading ------------------------------------------------------------------------------------
+
+
+def experiments(folder: Path) -> dict[str, Path]:
+    """The experiments shipped under a folder, and their tables."""
+    paths = sorted(p for p in folder.rglob("*.csv.gz") if not p.name.endswith(".curves.csv.gz"))
+    return {str(p.relative_to(folder)).removesuffix(".csv.gz"): p for p in paths}
+
+
+def about(path: Path) -> dict[str, Any]:
+    """The JSON beside a table."""
+    beside = path.with_name(path.name.removesuffix(".csv.gz") + ".json")
+    try:
+        found = json.loads(beside.read_text())
+        if not isinstance(found, dict) or not isinstance(found.get("cases"), list):
+            raise ValueError("it has no cases")
+    except (OSError, ValueError) as error:
+        raise NALMError(f"{beside}, which should describe {path.name}, cannot be read: {error}.") from None
+    return found
+
+
+def read(path: Path) -> list[Outcome]:
+    """The runs of a shipped table."""
+    cases = {c.hash[:12]: c for c in (Case.from_json(json.dumps(d)) for d in about(path)["cases"])}
+    return [_outcome(row, cases, path) for row in _rows(path)]
+
+
+def curves(path: Path) -> dict[tuple[str, int], dict[str, np.ndarray]]:
+    """Curves and trajectories beside a shipped table, by case (its first 12 letters) and seed."""
+    beside = path.with_name(path.name.removesuffix(".csv.gz") + ".curves.csv.gz")
+    found: dict[tuple[str, int], dict[str, np.ndarray]] = {}
+    for row in _rows(beside) if beside.exists() else []:
+        try:
+            values = np.array([float(v) for v in row["values"].split()])
+            found.setdefault((row["case"], int(row["seed"])), {})[row["curve"]] = values
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise NALMError(f"{beside} has a row that is not a curve: {str(row)[:80]}.") from None
+    return found
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    try:
+        with gzip.open(path, "rt", newline="") as file:
+            return list(csv.DictReader(file))
+    except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
+        raise NALMError(f"{path} is not a compressed table of runs: {error}.") from None
+
+
+def _outcome(row: dict[str, str], cases: dict[str, Case], path: Path) -> Outcome:
+    kinds = {f.name: f.type for f in fields(Outcome)}
+    try:
+        values: dict[str, Any] = {}
+        for name in NUMBERS:
+            text, kind = row[name], kinds[name]
+            if kind is str:
+                values[name] = text
+            elif kind is float:
+                values[name] = float(text) if text else math.nan
+            else:
+                values[name] = int(text) if text else None
+        return Outcome(cases[row["case"]], int(row["seed"]), version=row["version"], **values)
+    except (KeyError, ValueError, TypeError) as error:
+        raise NALMError(f"{path} has a row that is not a run ({error}): {str(row)[:80]}.") from None

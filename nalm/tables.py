@@ -1,0 +1,145 @@
+"""Results as tables for a terminal; they fit its width."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from nalm.claims import Verdict, unit_of
+from nalm.config import Experiment
+from nalm.stats import Interval
+from nalm.summary import Summary
+
+CELL = 10  # characters that a cell such as [.87,1.0] takes
+
+
+def success(summaries: Sequence[Summary], width: int = 80) -> Iterator[Table | str]:
+    """Success rates with their 95% intervals: ranges down, units across, one title and table per task."""
+    tasks: dict[tuple[str, int], list[Summary]] = {}
+    for s in summaries:
+        tasks.setdefault((s.case.operation, s.case.inputs), []).append(s)
+    for (operation, inputs), group in tasks.items():
+        units = list(dict.fromkeys(_column(s) for s in group))
+        ranges = list(dict.fromkeys(str(s.case.train) for s in group))
+        cells = {(_column(s), str(s.case.train)): s for s in group}
+        each = max(1, (width - max(map(len, ranges)) - 3) // max(CELL, *(len(u) + 1 for u in units)))
+        for start in range(0, len(units), each):
+            part = units[start : start + each]
+            most = max((cells[key].success.n for key in cells if key[0] in part), default=0)
+            yield f"{operation}, {inputs} inputs: share of {most} runs solved \\[95% interval]"
+            table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+            for name in ("trained on", *part):
+                table.add_column(name, no_wrap=True)
+            for name in ranges:
+                table.add_row(name, *(_cell(cells.get((unit, name))) for unit in part))
+            yield table
+
+
+def _column(s: Summary) -> str:
+    return unit_of(s.case)
+
+
+def _cell(s: Summary | None) -> str:
+    if s is None:
+        return ""
+    shade = "green" if s.success.estimate == 1 else "red" if s.success.estimate == 0 else "yellow"
+    return (
+        f"[{shade}]{s.success.estimate:.2f}[/]\n[dim]\\[{_short(s.success.low)},{_short(s.success.high)}][/]"
+    )
+
+
+def _short(value: float) -> str:
+    text = f"{value:.2f}"
+    return "1.0" if text == "1.00" else text.removeprefix("0")
+
+
+def beside(verdicts: Iterable[Verdict]) -> Table:
+    """Published numbers beside ours."""
+    table = Table(
+        "claim", "published", "ours", "", title="Beside the published numbers", title_justify="left"
+    )
+    for v in verdicts:
+        shade = {"agrees": "green", "differs": "red"}.get(v.verdict, "dim")
+        c = v.claim
+        label = f"{c.unit} {c.operation} {c.where}\n[dim]{c.metric}, {c.place}[/]"
+        table.add_row(label, _number(c.value, c.low, c.high), _interval(v.ours), f"[{shade}]{v.verdict}[/]")
+    return table
+
+
+def _number(value: float, low: float | None, high: float | None, between: str = "\n") -> str:
+    ends = (
+        ""
+        if low is None or high is None or low == high
+        else f"{between}[dim]\\[{_few(low)}, {_few(high)}][/]"
+    )
+    return f"{_few(value)}{ends}"
+
+
+def _few(value: float) -> str:
+    """Three digits, or a whole number of thousands."""
+    return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.3g}"
+
+
+def _interval(interval: Interval | None) -> str:
+    return "" if interval is None else _number(interval.estimate, interval.low, interval.high)
+
+
+def listing(experiments: Iterable[Experiment]) -> Table:
+    """What can be run, and what it costs."""
+    table = Table("experiment", "cases", "runs", "run-steps", "what it asks")
+    for e in experiments:
+        steps = sum(case.recipe.steps for case in e.cases) * len(e.seeds)
+        runs = len(e.cases) * len(e.seeds)
+        table.add_row(e.name, f"{len(e.cases)}", f"{runs:,}", f"{steps:.2g}", e.title)
+    return table
+
+
+def shown(experiment: Experiment) -> Iterator[Table | str]:
+    """An experiment in full: cases by recipe, then what was published."""
+    yield f"[bold]{experiment.name}[/]: {experiment.title}"
+    table = Table("model", "operation", "inputs", "trained on", "steps", "lr", "pressure and rules")
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for case in experiment.cases:
+        r = case.recipe
+        rules = [f"{name} {ramp.weight:g} ({ramp.start:g} to {ramp.end:g})" for name, ramp in r.penalties]
+        rules += [f"{n} {g.start:g} to {g.end:g}" for n, g in (("L1", r.l1), ("L2", r.l2)) if g is not None]
+        rules += [f"clip {c:g}" for c in (r.clip_value, r.clip_norm) if c]
+        rules += ["iNALU's rules"] if r.inalu else []
+        rules += [r.loss if not r.then else f"{r.loss}, from {r.switch} {r.then}"] if r.loss != "mse" else []
+        key = (unit_of(case), case.operation, str(case.inputs), f"{r.steps:,}", f"{r.lr:g}", ", ".join(rules))
+        groups.setdefault(key, []).append(str(case.train))
+    for (unit, operation, inputs, *rest), ranges in groups.items():
+        where = ranges[0] if len(ranges) == 1 else f"{len(ranges)} ranges"
+        table.add_row(unit, operation, inputs, where, *rest)
+    yield table
+    yield f"Ranges: {', '.join(dict.fromkeys(f'{c.train} then {c.test}' for c in experiment.cases))}"
+    yield f"Seeds: {len(experiment.seeds)} ({experiment.seeds[0]} to {experiment.seeds[-1]})."
+    if experiment.claims:
+        claims = Table("published", "value", "unit", "trained on", "where it stands")
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for c in experiment.claims:
+            same = (c.metric.replace("_", " "), _number(c.value, c.low, c.high, " "), c.unit, c.place)
+            alike.setdefault(same, []).append(c.where)
+        for (metric, value, unit, place), places in alike.items():
+            where = places[0] if len(places) == 1 else f"{len(places)} ranges"
+            claims.add_row(metric, value, unit, where, place)
+        yield claims
+
+
+def status(found: dict[str, Any]) -> Iterator[Table | str]:
+    """What a results folder holds."""
+    table = Table(
+        "experiment", "cases", "runs", "solved", "unsolved", "diverged", title=f"In {found['folder']}"
+    )
+    for row in found["experiments"]:
+        names = ("experiment", "cases", "runs", "solved", "unsolved", "diverged")
+        table.add_row(*(escape(f"{row[n]:,}" if isinstance(row[n], int) else row[n]) for n in names))
+    yield table
+    for process in found["working"]:
+        yield f"At work for {process['since']:.0f} s: {escape(process['command'])}"
+    for checkpoint in found["checkpoints"]:
+        yield f"{checkpoint['runs']} runs wait in a checkpoint; the command that began them goes on with them."
+    if not found["working"] and not found["checkpoints"]:
+        yield "Nobody is at work here, and nothing is left half done."

@@ -1,0 +1,42 @@
+"""Units that are not part of the library: a class in somebody's file, by ``FILE.py:Class``."""
+
+import hashlib
+import importlib.util
+from pathlib import Path
+
+from nalm.errors import NALMError, unknown
+from nalm.units.base import Unit
+
+
+def load(spelling: str, units: dict[str, type[Unit]] | None = None) -> str:
+    """Import the class and register it under its name and the hash of its file; returns that name.
+
+    The hash makes a changed file a new unit, so that no stored result is taken for that of other code.
+    """
+    from nalm.units import UNITS  # the registry stands above this file
+
+    registry = UNITS if units is None else units
+    file, colon, name = spelling.rpartition(":")
+    path = Path(file)
+    if not colon or not name.isidentifier() or path.suffix != ".py":
+        raise NALMError(f"A unit of one's own is given as FILE.py:Class, got {spelling!r}.")
+    if not path.is_file():
+        raise NALMError(f"There is no file {file} to take the unit {name} from.")
+    key = f"{name}@{hashlib.sha256(path.read_bytes()).hexdigest()[:6]}"
+    if key in registry:
+        return key
+    spec = importlib.util.spec_from_file_location(f"nalm_custom_{key.replace('@', '_')}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise NALMError(f"{file} could not be imported: {type(error).__name__}: {error}.") from None
+    found = getattr(module, name, None)
+    if found is None:
+        classes = [n for n, v in vars(module).items() if isinstance(v, type) and issubclass(v, Unit)]
+        raise unknown(f"unit in {file}", name, classes)
+    if not isinstance(found, type) or not issubclass(found, Unit):
+        raise NALMError(f"{name} in {file} is not a unit: it must be a class derived from nalm.Unit.")
+    registry[key] = found
+    return key

@@ -1,0 +1,128 @@
+"""What a person types, as experiments."""
+
+import pytest
+
+from nalm.asked import chosen, experiments
+from nalm.claims import unit_of
+from nalm.errors import NALMError
+from nalm.experiments import EXPERIMENTS
+from nalm.units import UNITS
+
+MINE = """
+import nalm
+
+class Mine(nalm.NMU):
+    '''Somebody's unit.'''
+
+class Bare:
+    pass
+"""
+
+
+@pytest.fixture
+def mine(tmp_path):
+    path = tmp_path / "my_unit.py"
+    path.write_text(MINE)
+    before = dict(UNITS)
+    yield path
+    UNITS.clear()
+    UNITS.update(before)
+
+
+def ask(name="quick", seeds="", only=(), units=(), like="", steps=0):
+    return experiments(name, seeds, only, units, like, steps)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("3", (0, 1, 2)), ("2:5", (2, 3, 4)), (":2", (0, 1)), ("", tuple(range(5)))]
+)
+def test_seeds_are_a_number_or_a_half_open_range(text, expected):
+    assert ask(seeds=text)[0].seeds == expected
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "5:5", "5:2", "a", "1:b", "1.5", "1:2:3", "99999999999"])
+def test_seeds_that_make_no_sense_are_refused(text):
+    with pytest.raises(NALMError, match="--seeds takes"):
+        ask(seeds=text)
+
+
+def test_only_keeps_what_matches_every_key_and_any_value():
+    (found,) = ask(only=["unit=NMU", "unit=SNMU", "range=1.1:1.2"])
+    assert [(unit_of(c), str(c.train)) for c in found.cases] == [
+        ("NMU", "U[1.1,1.2)"),
+        ("SNMU", "U[1.1,1.2)"),
+    ]
+
+
+def test_experiments_without_a_matching_case_are_left_out():
+    assert [e.name for e in ask("thesis/ch3", only=["unit=NMU"])] == ["thesis/ch3/mul"]
+
+
+@pytest.mark.parametrize(
+    ("only", "words"),
+    [
+        ("unit=NMUU", "Did you mean 'NMU'"),
+        ("range=7:8", "There is no range"),
+        ("colour=red", "a key of"),
+        ("NMU", "KEY=VALUE"),
+    ],
+)
+def test_what_matches_nothing_is_said(only, words):
+    with pytest.raises(NALMError, match=words):
+        ask(only=[only])
+
+
+def test_fewer_steps_make_another_case():
+    (found,) = ask(steps=100)
+    assert {c.recipe.steps for c in found.cases} == {100}
+    assert not {c.hash for c in found.cases} & {c.hash for c in EXPERIMENTS["quick"].cases}
+    with pytest.raises(NALMError, match="--steps takes"):
+        ask(steps=-1)
+
+
+def test_a_unit_of_ones_own_stands_beside_the_published_ones(mine):
+    found, units = experiments("thesis/ch3/mul", "", ["range=1:2"], [f"{mine}:Mine"], "", 0)
+    names = [unit_of(c) for c in found[0].cases]
+    assert names[:-1] == ["NACMul", "NMU", "NPU", "RealNPU", "NALU", "INALU", "GNALU"]
+    assert names[-1].startswith("Mine@") and units == [f"{mine}:Mine"]
+    recipe = found[0].cases[-1].recipe
+    assert dict(recipe.penalties)["weight"].weight == 10 and recipe.lr == 1e-3
+
+
+def test_a_unit_of_ones_own_can_be_trained_like_another(mine):
+    (found,) = ask("thesis/ch3/mul", units=[f"{mine}:Mine"], like="RealNPU")
+    assert found.cases[-1].recipe == next(c.recipe for c in found.cases if unit_of(c) == "RealNPU")
+    with pytest.raises(NALMError, match="to train --like"):
+        ask("thesis/ch3/mul", units=[f"{mine}:Mine"], like="NAU")
+
+
+def test_a_changed_file_is_another_unit(mine):
+    first = ask(units=[f"{mine}:Mine"])[0].cases[-1]
+    mine.write_text(MINE + "\n# changed\n")
+    assert ask(units=[f"{mine}:Mine"])[0].cases[-1].hash != first.hash
+
+
+@pytest.mark.parametrize(
+    ("spelling", "words"),
+    [
+        ("{}:Minee", "Did you mean 'Mine'"),
+        ("{}:Bare", "derived from nalm.Unit"),
+        ("{}", "FILE.py:Class"),
+        ("nowhere.py:Mine", "There is no file"),
+        ("{}:os.system", "FILE.py:Class"),
+    ],
+)
+def test_a_unit_that_cannot_be_had_is_a_sentence(mine, spelling, words):
+    with pytest.raises(NALMError, match=words):
+        ask(units=[spelling.format(mine)])
+
+
+def test_a_file_that_fails_to_import_is_a_sentence(mine):
+    mine.write_text("1 / 0")
+    with pytest.raises(NALMError, match="could not be imported: ZeroDivisionError"):
+        ask(units=[f"{mine}:Mine"])
+
+
+def test_no_filter_keeps_everything():
+    cases = EXPERIMENTS["quick"].cases
+    assert chosen(cases, []) == cases

@@ -1,0 +1,117 @@
+"""Results as files: what is written is read back, and what is damaged is refused."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+from made import case, runs
+
+from nalm import shipped
+from nalm.config import Experiment
+from nalm.errors import NALMError
+from nalm.store import Store
+
+
+@pytest.fixture
+def folder(tmp_path):
+    with Store(tmp_path / "out", create=True) as store:
+        store.begin("/somewhere/bin/nalm run small --seeds 3", "2.13.0")
+        store.register(Experiment("group/small", "A title", (case(),), (0, 1, 2)))
+        store.save(runs(seeds=(0, 1, 2), test=(1e-12, 1.0, np.nan)))
+        shipped.ship(store, "group/small", tmp_path / "results")
+        yield tmp_path / "results", store
+
+
+def test_what_is_shipped_is_read_back(folder):
+    results, store = folder
+    (path,) = shipped.experiments(results).values()
+    back = shipped.read(path)
+    for ours, theirs in zip(store.outcomes("group/small"), back, strict=True):
+        assert (ours.case, ours.seed, ours.outcome, ours.solved_at) == (
+            theirs.case,
+            theirs.seed,
+            theirs.outcome,
+            theirs.solved_at,
+        )
+        np.testing.assert_allclose([ours.test, ours.sparsity], [theirs.test, theirs.sparsity], rtol=1e-8)
+
+
+def test_the_origin_is_told_without_paths_of_this_machine(folder):
+    results, _ = folder
+    about = shipped.about(results / "group" / "small.csv.gz")
+    assert about["command"] == ["nalm run small --seeds 3"] and about["runs"] == 3
+    assert about["torch"] == ["2.13.0"] and about["device"] == ["cpu"] and about["run_steps"] == 6_000
+
+
+def test_curves_and_trajectories_come_along(folder):
+    results, _ = folder
+    curves = shipped.curves(results / "group" / "small.csv.gz")
+    assert curves[case().hash[:12], 1]["steps"].tolist() == [0, 1_000, 2_000]
+    assert curves[case().hash[:12], 1]["test"].tolist() == [4.5, 0.5, 0.5]
+    assert "0.weight[1]" in curves[case().hash[:12], 0]
+
+
+def test_shipping_twice_gives_the_same_bytes(folder, tmp_path):
+    results, store = folder
+    shipped.ship(store, "group/small", tmp_path / "again")
+    for name in ("small.csv.gz", "small.curves.csv.gz", "small.json"):
+        assert (results / "group" / name).read_bytes() == (tmp_path / "again" / "group" / name).read_bytes()
+
+
+def test_nothing_to_ship_is_a_sentence(folder, tmp_path):
+    _, store = folder
+    with pytest.raises(NALMError, match="no finished run of 'other'"):
+        shipped.ship(store, "other", tmp_path)
+
+
+DAMAGE = {
+    "empty": b"",
+    "text": b"nonsense",
+    "rows": gzip.compress(b"case,seed\nx,y\n"),
+    "bytes": gzip.compress(b"\xff"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_table_is_refused(folder, damage):
+    results, _ = folder
+    path = results / "group" / "small.csv.gz"
+    path.write_bytes(damage)
+    if damage == b"":
+        assert shipped.read(path) == []
+    else:
+        with pytest.raises(NALMError, match=r"not a compressed table|not a run"):
+            shipped.read(path)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"cases": 3}', '{"cases": [{"model": 3}]}', '{"cases": [{"evil": 1}]}']
+)
+def test_a_damaged_description_is_refused(folder, text):
+    results, _ = folder
+    path = results / "group" / "small.csv.gz"
+    (results / "group" / "small.json").write_text(text)
+    with pytest.raises(NALMError):
+        shipped.read(path)
+
+
+def test_every_field_of_a_table_is_needed(folder):
+    results, _ = folder
+    path = results / "group" / "small.csv.gz"
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+    names = lines[0].split(",")
+    for name in ("case", "seed", "test", "outcome", "steps"):
+        renamed = ",".join("x" if n == name else n for n in names)
+        path.write_bytes(gzip.compress("\n".join([renamed, *lines[1:]]).encode()))
+        with pytest.raises(NALMError, match="not a run"):
+            shipped.read(path)
+
+
+def test_the_case_of_a_row_must_be_described(folder):
+    results, _ = folder
+    path = results / "group" / "small.csv.gz"
+    about = json.loads((results / "group" / "small.json").read_text())
+    (results / "group" / "small.json").write_text(json.dumps(about | {"cases": []}))
+    with pytest.raises(NALMError, match="not a run"):
+        shipped.read(path)

@@ -1,0 +1,469 @@
+"""Intervals: by hand, against independent computations, and by how often they cover; published ones elsewhere."""
+
+import itertools
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import optimize, special
+from scipy import stats as reference
+
+from nalm import stats
+from nalm.errors import NALMError
+from nalm.stats import Interval
+
+quick = settings(deadline=None, database=None, max_examples=25)
+
+flags = st.lists(st.booleans(), min_size=1, max_size=40)
+numbers = st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=30)
+steps = st.lists(st.integers(0, 5000).map(lambda s: 1000.0 * s), min_size=1, max_size=30)
+positive = st.lists(st.floats(1e-300, 1e300), min_size=2, max_size=12)
+errors = st.lists(
+    st.sampled_from([0.0, 1e-300, 1.1920929e-07, 0.25, 0.49999999999999994, 0.5, 252.0, math.inf])
+    | st.floats(0, 0.5)
+    | st.floats(0, 1e-5),
+    min_size=1,
+    max_size=20,
+)
+OF_NUMBERS = [stats.mean, stats.median, stats.solved_at, stats.solved_at_published]
+OF_NUMBERS += [stats.sparsity, stats.sparsity_published]
+
+
+def ends(interval: Interval) -> tuple[float, float, float]:
+    return interval.estimate, interval.low, interval.high
+
+
+# -- the value itself --------------------------------------------------------------------------
+
+
+def test_an_interval_holds_what_lies_between_its_ends():
+    interval = Interval(0.5, 0.25, 0.75, 9, "by hand")
+    assert 0.25 in interval and 0.75 in interval and 0.5 in interval
+    assert 0.2 not in interval and 0.8 not in interval and math.nan not in interval
+
+
+def test_intervals_overlap_when_they_share_a_value():
+    first, second, third = (Interval(x, x - 1, x + 1, 9, "") for x in (0.0, 2.0, 2.5))
+    assert first.overlaps(second) and second.overlaps(first) and first.overlaps(first)
+    assert not first.overlaps(third) and not third.overlaps(first)
+    none = Interval(0.0, math.nan, math.nan, 1, "")
+    assert not none.overlaps(first) and not first.overlaps(none) and 0.0 not in none
+
+
+@pytest.mark.parametrize(
+    ("interval", "text"),
+    [
+        (Interval(0.92, 0.868, 0.95, 100, ""), "0.92 [0.87, 0.95]"),
+        (Interval(0.0362, 0.0351, 0.0374, 77, ""), "0.036 [0.035, 0.037]"),
+        (Interval(161802.27, 145642.65, 178534.23, 100, ""), "161802 [145643, 178534]"),
+        (Interval(4.2e-7, 3.9e-7, 4.5e-7, 98, ""), "4.2e-07 [3.9e-07, 4.5e-07]"),
+        (Interval(0.0, 0.0, 0.0, 3, ""), "0.00 [0.00, 0.00]"),
+        (Interval(3.0, 2.0, math.inf, 3, ""), "3.0e+00 [2.0e+00, inf]"),
+        (Interval(1000.0, math.nan, math.nan, 1, ""), "1000 (no interval)"),
+        (Interval(math.nan, math.nan, math.nan, 0, ""), "no values"),
+    ],
+)
+def test_an_interval_prints_as_one_would_write_it(interval, text):
+    assert str(interval) == text
+
+
+def test_a_difference_is_an_interval_with_a_p():
+    difference = stats.Difference(0.2, 0.06, 0.34, 50, "by hand", 0.01)
+    assert 0.1 in difference and difference.p == 0.01 and str(difference) == "0.20 [0.06, 0.34]"
+
+
+def test_importing_the_statistics_loads_neither_torch_nor_the_heavy_parts_of_scipy():
+    code = "import sys, nalm.stats; print({'torch', 'scipy.stats', 'scipy.optimize'} & set(sys.modules))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
+
+
+# -- success rate ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("successes", "n", "low", "high"),
+    [(25, 25, 0.8668, 1.0), (0, 25, 0.0, 0.1332), (93, 100, 0.862505, 0.965681), (1, 2, 0.094531, 0.905469)],
+)
+def test_wilson_by_hand(successes, n, low, high):
+    interval = stats.wilson(successes, n)
+    assert ends(interval) == pytest.approx((successes / n, low, high), abs=1e-4)
+    assert interval.n == n and interval.method == "Wilson"
+
+
+@given(flags)
+@quick
+def test_the_success_rate_is_the_wilson_interval_of_scipy(solved):
+    expected = reference.binomtest(sum(solved), len(solved)).proportion_ci(method="wilson")
+    interval = stats.success_rate(solved)
+    assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), abs=1e-6)
+    assert interval.estimate in interval and interval == stats.success_rate([int(s) for s in solved])
+
+
+@given(st.integers(1, 200), st.data())
+@quick
+def test_one_more_success_raises_both_ends(n, data):
+    k = data.draw(st.integers(0, n - 1))
+    fewer, more = stats.wilson(k, n), stats.wilson(k + 1, n)
+    assert fewer.low < more.low and fewer.high < more.high
+
+
+def test_wilson_covers_95_percent_on_average_over_rates():
+    rates, intervals = np.linspace(0.01, 0.99, 99), [stats.wilson(k, 25) for k in range(26)]
+    chances = reference.binom.pmf(np.arange(26), 25, rates[:, None])
+    covered = [
+        sum(c for c, i in zip(row, intervals, strict=True) if p in i)
+        for p, row in zip(rates, chances, strict=True)
+    ]
+    assert abs(np.mean(covered) - 0.95) < 0.01 and min(covered) > 0.83
+
+
+# -- mean and median ---------------------------------------------------------------------------
+
+
+def test_mean_by_hand():
+    interval = stats.mean([1.0, 2.0, 3.0])  # deviation 1, quantile 4.3027
+    assert ends(interval) == pytest.approx(
+        (2, 2 - 4.3027 / math.sqrt(3), 2 + 4.3027 / math.sqrt(3)), abs=1e-4
+    )
+    assert stats.mean([1.0, 2.0, 3.0], bottom=0.0, top=4.0) == Interval(2.0, 0.0, 4.0, 3, "Student-t")
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30))
+@quick
+def test_the_mean_has_the_t_interval_of_scipy(values):
+    assume(np.std(values) > 1e-6)
+    expected = reference.ttest_1samp(values, 0.0).confidence_interval(0.95)
+    assert ends(stats.mean(values)) == pytest.approx((np.mean(values), *expected), rel=1e-7, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("n", "rank"), [(6, 1), (8, 1), (9, 2), (10, 2), (25, 8), (100, 40)]
+)  # of the low end, from tables of the sign test
+def test_the_median_lies_between_the_tabled_order_statistics(n, rank):
+    values = np.random.default_rng(n).permutation(np.arange(1.0, n + 1))
+    assert ends(stats.median(values)) == ((n + 1) / 2, rank, n + 1 - rank)
+
+
+def test_five_values_are_too_few_for_an_interval_of_the_median():
+    interval = stats.median([5.0, 1.0, 4.0, 2.0, 3.0])
+    assert interval.estimate == 3.0 and math.isnan(interval.low) and math.isnan(interval.high)
+
+
+def test_the_median_counts_runs_that_never_got_there():
+    interval = stats.median([1.0, 2.0, 3.0, 4.0, math.inf, math.inf, math.inf])
+    assert ends(interval) == (4.0, 1.0, math.inf)
+    assert stats.median([math.inf] * 6).estimate == math.inf
+
+
+@given(st.lists(st.integers(-50, 50), min_size=1, max_size=30))
+@quick
+def test_the_median_follows_every_increasing_change_of_its_values(values):
+    plain, cubed = stats.median(values), stats.median([v**3 for v in values])
+    if len(values) % 2:
+        assert cubed.estimate == plain.estimate**3
+    if len(values) >= 6:
+        assert (cubed.low, cubed.high) == (plain.low**3, plain.high**3)
+
+
+@pytest.mark.parametrize("n", [6, 25])
+def test_the_median_covers_at_least_95_percent_of_any_distribution(n):
+    x = np.random.default_rng(0).exponential(size=(2000, n))
+    covered = np.mean([math.log(2) in stats.median(row) for row in x])
+    exact = 1 - 2 * special.bdtr({6: 0, 25: 7}[n], n, 0.5)
+    assert exact > 0.95 and abs(covered - exact) < 0.015
+
+
+# -- solved at ---------------------------------------------------------------------------------
+
+
+def slow_gamma(x: np.ndarray, drop: float) -> tuple[float, float, float]:
+    """Estimate and interval from scipy's density alone, one minimisation inside another."""
+
+    def loss(u: float) -> float:  # at the mean exp(u)
+        def of_shape(s: float) -> float:
+            return -reference.gamma.logpdf(x, math.exp(s), scale=math.exp(u - s)).sum()
+
+        return optimize.minimize_scalar(of_shape, (-1.0, 1.0), tol=1e-10).fun
+
+    best = optimize.minimize_scalar(loss, (math.log(x.mean()) - 1, math.log(x.mean()) + 1), tol=1e-8)
+    sides = (
+        optimize.brentq(lambda u: loss(u) - best.fun - drop, best.x, best.x + d, xtol=1e-8) for d in (-4, 4)
+    )
+    return (math.exp(best.x), *(math.exp(u) for u in sides))
+
+
+@pytest.mark.parametrize(("shape", "n"), [(0.6, 7), (3.0, 25), (200.0, 5)])
+def test_the_gamma_interval_is_the_profile_likelihood_found_slowly(shape, n):
+    x = np.random.default_rng(n).gamma(shape, 1000 / shape, n)
+    drop = n / 2 * math.log1p(reference.t.ppf(0.975, n - 1) ** 2 / (n - 1))
+    interval = stats.solved_at(x)
+    assert ends(interval) == pytest.approx(slow_gamma(x, drop), rel=1e-5)
+    assert interval.estimate == pytest.approx(x.mean()) and interval.method == "gamma"
+
+
+def test_the_drop_of_the_likelihood_tends_to_that_of_chi_squared():
+    x = np.random.default_rng(0).gamma(2.0, 1.0, 2000)
+    assert ends(stats.solved_at(x)) == pytest.approx(slow_gamma(x, stats.CHI), rel=1e-4)
+
+
+def test_nearly_equal_steps_have_the_interval_of_student():
+    x = 1e6 * (1 + 1e-6 * np.random.default_rng(0).normal(size=9))
+    assert ends(stats.solved_at(x)) == pytest.approx(ends(stats.mean(x)), rel=1e-11)
+    assert stats.solved_at(x).method == "gamma"
+
+
+@given(
+    st.lists(st.floats(1e-50, 1e50), min_size=2, max_size=12), st.sampled_from([1e-200, 0.001, 3.0, 2.0**600])
+)
+@quick
+def test_the_gamma_interval_scales_with_its_steps(x, factor):
+    plain, other = stats.solved_at(x), stats.solved_at([v * factor for v in x])
+    assert other.method == plain.method
+    assert ends(other) == pytest.approx([v * factor for v in ends(plain)], rel=1e-6)
+
+
+@given(st.lists(st.integers(1, 5000), min_size=3, max_size=20))
+@quick
+def test_all_steps_later_means_both_ends_later(x):
+    assume(len(set(x)) > 1)
+    early, late = stats.solved_at(x), stats.solved_at([2 * v for v in x])
+    assert early.low < late.low and early.high < late.high
+
+
+@pytest.mark.parametrize(("shape", "n"), [(1.0, 2), (0.5, 5), (1.0, 25), (10.0, 10)])
+def test_the_gamma_interval_covers_95_percent_even_of_few_runs(shape, n):
+    x = np.random.default_rng(n).gamma(shape, 1 / shape, (800, n))
+    covered = np.mean([1.0 in stats.solved_at(row) for row in x])
+    assert abs(covered - 0.95) < 0.025  # three standard errors of the simulation
+
+
+def test_a_step_of_zero_gets_the_interval_of_student_above_zero():
+    interval = stats.solved_at([0.0, 1000.0, 0.0])
+    assert interval == stats.mean([0.0, 1000.0, 0.0], bottom=0.0)
+    assert interval.low == 0.0 and interval.method == "Student-t"
+
+
+@pytest.mark.parametrize("rate", [stats.solved_at, stats.solved_at_published])
+def test_equal_steps_have_an_interval_without_width(rate):
+    assert rate([1003000.0] * 3) == Interval(1003000.0, 1003000.0, 1003000.0, 3, "Student-t")
+
+
+# -- sparsity ----------------------------------------------------------------------------------
+
+
+def slow_beta(y: np.ndarray, drop: float) -> tuple[float, float]:
+    """Ends of the profile likelihood interval of the mean, from scipy's density alone."""
+
+    def loss(t: float) -> float:  # at the mean 1 / (1 + exp(-t))
+        def of_sum(s: float) -> float:
+            return -reference.beta.logpdf(
+                y, special.expit(t) * math.exp(s), special.expit(-t) * math.exp(s)
+            ).sum()
+
+        return optimize.minimize_scalar(of_sum, (0.0, 3.0), tol=1e-10).fun
+
+    best = optimize.minimize_scalar(loss, (-1.0, 1.0), tol=1e-8)
+    low, high = (
+        optimize.brentq(lambda t: loss(t) - best.fun - drop, best.x, best.x + d, xtol=1e-8) for d in (-6, 6)
+    )
+    return special.expit(low), special.expit(high)
+
+
+@pytest.mark.parametrize(("a", "b", "n"), [(0.4, 0.4, 10), (2.0, 9.0, 25), (1.0, 1000.0, 6)])
+def test_the_beta_interval_is_the_profile_likelihood_of_the_doubled_errors(a, b, n):
+    y = np.random.default_rng(n).beta(a, b, n)
+    drop = n / 2 * math.log1p(reference.t.ppf(0.975, n - 1) ** 2 / (n - 1))
+    interval = stats.sparsity(y / 2)
+    assert (2 * interval.low, 2 * interval.high) == pytest.approx(slow_beta(y, drop), rel=1e-5)
+    assert interval.estimate == pytest.approx(y.mean() / 2) and interval.method == "beta"
+
+
+@pytest.mark.parametrize(("a", "b", "n"), [(0.5, 0.5, 10), (1.0, 4.0, 25), (1.0, 1e7, 3)])
+def test_the_beta_interval_covers_95_percent_even_of_few_runs(a, b, n):
+    x = np.random.default_rng(n).beta(a, b, (300, n)) / 2
+    covered = np.mean([a / (a + b) / 2 in stats.sparsity(row) for row in x])
+    assert abs(covered - 0.95) < 0.03
+
+
+def test_tiny_errors_have_the_interval_of_a_gamma():
+    x = np.random.default_rng(0).gamma(2.0, 1e-13, 25)
+    assert ends(stats.sparsity(x)) == pytest.approx(ends(stats.solved_at(x)), rel=1e-6)
+
+
+def test_errors_above_one_half_count_as_one_half():
+    assert stats.sparsity([0.1, 0.2, 252.0, math.inf]) == stats.sparsity([0.1, 0.2, 0.5, 0.5])
+
+
+def test_equal_errors_have_an_interval_without_width():
+    assert stats.sparsity([0.0] * 25) == Interval(0.0, 0.0, 0.0, 25, "Student-t")
+    assert stats.sparsity([7.0] * 3) == Interval(0.5, 0.5, 0.5, 3, "Student-t")
+
+
+def test_errors_whose_mean_contradicts_the_beta_get_the_interval_of_student():
+    x = [0.0] * 20 + [0.5] * 5
+    assert stats.sparsity(x) == stats.mean(x, 0.0, 0.5)
+
+
+# -- two cases with the same seeds -------------------------------------------------------------
+
+
+def test_the_rate_difference_of_newcombe_by_hand():
+    a, b = [1] * 36 + [1] * 12 + [0] * 2, [1] * 36 + [0] * 12 + [1] * 2  # 36 solved by both
+    difference = stats.rate_difference(a, b)
+    assert ends(difference) == pytest.approx((0.2, 0.0569, 0.3404), abs=5e-5)
+    assert difference.p == pytest.approx(2 * (1 + 14 + 91) / 2**14)  # at most 2 of 14 heads, either side
+    assert difference.n == 50 and difference.method == "Newcombe 10; p McNemar"
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))
+@quick
+def test_a_rate_difference_turns_round_with_its_cases(pairs):
+    a, b = zip(*pairs, strict=True)
+    there, back = stats.rate_difference(a, b), stats.rate_difference(b, a)
+    assert ends(back) == pytest.approx((-there.estimate, -there.high, -there.low)) and back.p == there.p
+    assert -1 - 1e-12 <= there.low <= there.estimate <= there.high <= 1 + 1e-12
+    discordant = sum(x != y for x, y in pairs)
+    lead = sum(x and not y for x, y in pairs)
+    expected = reference.binomtest(lead, discordant).pvalue if discordant else 1.0
+    assert there.p == pytest.approx(expected)
+
+
+def test_the_rate_difference_covers_95_percent():
+    rng = np.random.default_rng(0)
+    luck = rng.random((2000, 25))  # what seeds have in common
+    a, b = (0.5 * luck + 0.5 * rng.random(luck.shape) < limit for limit in (0.6, 0.45))
+    truth = a.mean() - b.mean()
+    covered = np.mean([truth in stats.rate_difference(x, y) for x, y in zip(a, b, strict=True)])
+    assert 0.935 < covered < 0.98
+
+
+def test_a_paired_difference_by_hand():
+    difference = stats.paired_difference([1, 2, 3, 4, 5, 6], [0, 0, 0, 0, 0, 0])
+    assert difference.estimate == 3.5 and difference.p == 2 / 2**6
+    assert ends(difference) == ends(stats.mean([1, 2, 3, 4, 5, 6]))
+    assert stats.paired_difference([1, 2], [1, 2]).p == 1.0
+
+
+@given(st.lists(st.integers(-6, 6).filter(bool), min_size=1, max_size=9))
+@quick
+def test_the_signed_rank_p_counts_all_signs(gain):
+    ranks = reference.rankdata(np.abs(gain))
+    sums = [abs(np.dot(ranks, signs)) for signs in itertools.product((-1, 1), repeat=len(gain))]
+    expected = np.mean(np.array(sums) >= abs(np.dot(ranks, np.sign(gain))) - 1e-9)
+    assert stats.paired_difference(gain, [0] * len(gain)).p == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n", [100, 501])
+def test_the_signed_rank_p_of_many_pairs_is_that_of_scipy(n):
+    gain = np.random.default_rng(n).normal(0.1, 1, n)
+    expected = reference.wilcoxon(gain, method="asymptotic", correction=True).pvalue
+    assert stats.paired_difference(gain, np.zeros(n)).p == pytest.approx(expected, rel=0.03)
+
+
+def test_holm_by_hand():
+    assert stats.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert stats.holm([0.9, 0.8]) == [1.0, 1.0] and stats.holm([]) == []
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+@quick
+def test_holm_raises_p_keeps_their_order_and_leaves_a_single_one(p):
+    adjusted = stats.holm(p)
+    assert all(a <= b <= 1 for a, b in zip(p, adjusted, strict=True))
+    assert [b for _, b in sorted(zip(p, adjusted, strict=True))] == sorted(adjusted)
+    assert stats.holm(p[:1]) == p[:1] and min(adjusted) == min(1.0, min(p) * len(p))
+
+
+# -- any input ---------------------------------------------------------------------------------
+
+
+@given(numbers, steps, positive, errors)
+@settings(quick, max_examples=60)
+def test_an_interval_contains_its_estimate(values, whole, wide, close):
+    given_to = {stats.mean: [values], stats.median: [values], stats.sparsity: [close]}
+    given_to |= {stats.solved_at: [whole, wide], stats.solved_at_published: [whole, wide]}
+    given_to |= {stats.sparsity_published: [close]}
+    for summary, rows in given_to.items():
+        for row in rows:
+            interval = summary(row)
+            assert interval.n == len(row) and math.isfinite(interval.estimate) and str(interval)
+            few = len(row) < (6 if summary is stats.median else 2)
+            assert (
+                math.isnan(interval.low) and math.isnan(interval.high)
+                if few
+                else interval.estimate in interval
+            )
+
+
+@pytest.mark.parametrize("summary", OF_NUMBERS)
+def test_the_order_of_the_runs_does_not_matter(summary):
+    x = np.random.default_rng(0).gamma(1.0, 0.1, 20)
+    assert ends(summary(x)) == pytest.approx(ends(summary(x[::-1])), rel=1e-9)
+
+
+@pytest.mark.parametrize("summary", [*OF_NUMBERS, stats.success_rate])
+def test_no_runs_have_no_estimate(summary):
+    interval = summary([])
+    assert all(math.isnan(v) for v in ends(interval)) and interval.n == 0 and str(interval) == "no values"
+
+
+@pytest.mark.parametrize("difference", [stats.rate_difference, stats.paired_difference])
+def test_no_pairs_have_no_difference(difference):
+    nothing = difference([], [])
+    assert all(math.isnan(v) for v in ends(nothing)) and nothing.n == 0 and nothing.p == 1.0
+
+
+@pytest.mark.parametrize("summary", OF_NUMBERS)
+def test_one_run_has_no_interval(summary):
+    interval = summary([0.25])
+    assert interval.estimate == 0.25 and math.isnan(interval.low) and math.isnan(interval.high)
+
+
+@pytest.mark.parametrize("summary", OF_NUMBERS)
+@pytest.mark.parametrize(
+    "values", [[1.0, math.nan], [1000, None], "abc", 3.0, [[1.0, 2.0]], [-math.inf, 1.0]]
+)
+def test_what_is_no_row_of_numbers_is_refused(summary, values):
+    with pytest.raises(NALMError, match="leave out the runs"):
+        summary(values)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: stats.mean([1.0, math.nan]),
+            "Values are finite numbers, got nan; leave out the runs without one.",
+        ),
+        (
+            lambda: stats.mean([math.inf]),
+            "Values are finite numbers, got inf; leave out the runs without one.",
+        ),
+        (
+            lambda: stats.solved_at([5.0, -1.0]),
+            "not negative, got -1.0; leave out the runs that were not solved.",
+        ),
+        (
+            lambda: stats.sparsity([math.nan]),
+            "not negative, got nan; leave out the runs that were not solved.",
+        ),
+        (
+            lambda: stats.success_rate([0.5, 1]),
+            "Outcomes are True or False, got 0.5; give one for every run.",
+        ),
+        (lambda: stats.success_rate([2]), "Outcomes are True or False, got 2.0; give one for every run."),
+        (lambda: stats.wilson(3, 2), "There cannot be 3 successes in 2 runs; count both over the same runs."),
+        (lambda: stats.rate_difference([1], [1, 0]), "equally many values, got 1 and 2; match their seeds."),
+        (lambda: stats.paired_difference([1], []), "equally many values, got 1 and 0; match their seeds."),
+        (lambda: stats.paired_difference([1e308], [-1e308]), "Values are finite numbers, got inf"),
+        (lambda: stats.holm([1.5]), "A p-value lies between 0 and 1, got 1.5; give one for every test."),
+    ],
+)
+def test_the_error_says_the_value_and_the_remedy(call, message):
+    with pytest.raises(NALMError) as error:
+        call()
+    assert message in str(error.value)
