@@ -34,10 +34,11 @@ class State:
 
     @property
     def remaining(self) -> float:
-        """Seconds left, at the rate so far; infinite while nothing is known."""
+        """Seconds left, at the rate so far; infinite while little is known (compiling comes first)."""
         now = self.done + sum(runs * at for _, runs, at, _ in self.active.values())
         gained = now - self.before
-        return (time.monotonic() - self.started) * (self.steps - now) / gained if gained > 0 else float("inf")
+        known = gained > 0.02 * (self.steps - self.before)
+        return (time.monotonic() - self.started) * (self.steps - now) / gained if known else float("inf")
 
     @property
     def fraction(self) -> float:

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import math
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -84,9 +85,12 @@ def _about(store: Store, experiment: str, outcomes: Sequence[Outcome]) -> dict[s
 
 
 def _spoken(command: str) -> str:
-    """A command without the path of the program that was started."""
-    program, _, rest = command.partition(" ")
-    return f"nalm {rest}".strip() if program else command
+    """A command as somebody else would type it: without the path of the program and of the results folder."""
+    words = shlex.split(command)[1:]
+    if "--out" in words:
+        at = words.index("--out")
+        del words[at : at + 2]
+    return shlex.join(["nalm", *(w for w in words if not w.startswith("--out="))])
 
 
 def _day(seconds: float) -> str:

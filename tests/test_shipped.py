@@ -1,7 +1,9 @@
 """Results as files: what is written is read back, and what is damaged is refused."""
 
 import gzip
+import importlib.util
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,13 +12,14 @@ from made import case, runs
 from nalm import shipped
 from nalm.config import Experiment
 from nalm.errors import NALMError
+from nalm.experiments import EXPERIMENTS
 from nalm.store import Store
 
 
 @pytest.fixture
 def folder(tmp_path):
     with Store(tmp_path / "out", create=True) as store:
-        store.begin("/somewhere/bin/nalm run small --seeds 3", "2.13.0")
+        store.begin("/somewhere/bin/nalm run small --out /some/folder --seeds 3", "2.13.0")
         store.register(Experiment("group/small", "A title", (case(),), (0, 1, 2)))
         store.save(runs(seeds=(0, 1, 2), test=(1e-12, 1.0, np.nan)))
         shipped.ship(store, "group/small", tmp_path / "results")
@@ -115,3 +118,30 @@ def test_the_case_of_a_row_must_be_described(folder):
     (results / "group" / "small.json").write_text(json.dumps(about | {"cases": []}))
     with pytest.raises(NALMError, match="not a run"):
         shipped.read(path)
+
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize("name", sorted(shipped.experiments(ROOT / "results")))
+def test_every_shipped_table_can_be_read_and_belongs_to_an_experiment(name):
+    path = ROOT / "results" / f"{name}.csv.gz"
+    outcomes, origin = shipped.read(path), shipped.about(path)
+    known = EXPERIMENTS[name]
+    assert {o.case for o in outcomes} == set(known.cases)
+    assert {o.seed for o in outcomes} == set(known.seeds) and len(outcomes) == origin["runs"]
+    assert {(o.case.hash[:12], o.seed) for o in outcomes} == set(shipped.curves(path))
+    assert origin["command"] and origin["date"] and origin["torch"] and origin["device"]
+
+
+def test_the_summary_in_the_package_is_that_of_the_shipped_results():
+    spec = importlib.util.spec_from_file_location("summary_script", ROOT / "scripts" / "summary.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    made = json.loads(gzip.decompress(script.summary(ROOT / "results")))
+    kept = json.loads(gzip.decompress((ROOT / "nalm" / "data" / "summary.json.gz").read_bytes()))
+    assert made == kept and len(kept) >= 252
+
+
+def test_all_shipped_results_together_stay_small():
+    assert sum(p.stat().st_size for p in (ROOT / "results").rglob("*") if p.is_file()) < 30e6

@@ -1,0 +1,28 @@
+"""Make the package's summary of the shipped results: python scripts/summary.py [RESULTS]"""
+
+import gzip
+import json
+import sys
+from pathlib import Path
+
+from nalm import shipped
+from nalm.summary import summarise
+
+ROOT = Path(__file__).parent.parent
+TARGET = ROOT / "nalm" / "data" / "summary.json.gz"
+
+
+def summary(results: Path) -> bytes:
+    """Every case of every shipped experiment in a few numbers, as compressed JSON."""
+    rows = []
+    for name, path in shipped.experiments(results).items():
+        origin = shipped.about(path)
+        for s in summarise(shipped.read(path)):
+            recipe = json.loads(s.case.recipe.json())
+            rows.append({"experiment": name, **s.plain(), "recipe": recipe, "device": origin["device"]})
+    return gzip.compress(json.dumps(rows, separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)
+
+
+if __name__ == "__main__":
+    TARGET.write_bytes(summary(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "results"))
+    print(f"{TARGET.name}: {TARGET.stat().st_size:,} bytes")
