@@ -1,61 +1,16 @@
-"""The command line. Heavy imports happen inside the commands, so that help answers at once."""
+"""Commands of the laboratory: what can be run, running it, and what came out."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nalm import __version__
-from nalm.errors import NALMError
+from nalm.cli.app import OUT, Device, Json, Out, app, print_json
 
 if TYPE_CHECKING:
     from nalm.config import Experiment
     from nalm.store import Store
-
-OUT = Path("runs")
-Out = Annotated[Path, typer.Option("--out", help="The results folder.")]
-Json = Annotated[bool, typer.Option("--json", help="JSON on standard output.")]
-Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
-
-app = typer.Typer(
-    name="nalm",
-    help="Neural Arithmetic Logic Modules: layers whose trained weights spell out an exact formula.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"nalm {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    """Options that come before a command."""
-
-
-@app.command()
-def units(
-    markdown: Annotated[bool, typer.Option(help="As the Markdown page docs/units.md.")] = False,
-) -> None:
-    """List every unit: what it can represent, and its number of parameters."""
-    from nalm import capabilities
-
-    if markdown:
-        typer.echo(capabilities.markdown(), nl=False)
-        return
-    from rich.console import Console
-
-    Console().print(capabilities.table())
 
 
 @app.command("list")
@@ -65,7 +20,7 @@ def list_(json: Json = False) -> None:
     from nalm.experiments import EXPERIMENTS
 
     if json:
-        _print_json([_plain(e) for e in EXPERIMENTS.values()])
+        print_json([_plain(e) for e in EXPERIMENTS.values()])
         return
     from rich.console import Console
 
@@ -82,7 +37,7 @@ def show(name: str, json: Json = False) -> None:
     if json:
         import json as text
 
-        _print_json([text.loads(e.json()) for e in found])
+        print_json([text.loads(e.json()) for e in found])
         return
     from rich.console import Console
 
@@ -166,7 +121,7 @@ def _results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
                 agree = sum(v.verdict == "agrees" for v in compared)
                 console.print(f"{agree} of {len(compared)} published numbers agree with ours.")
     if as_json:
-        _print_json(lines)
+        print_json(lines)
 
 
 @app.command()
@@ -178,7 +133,7 @@ def status(out: Out = OUT, json: Json = False) -> None:
     with Store(out) as store:
         found = asked.status(store)
     if json:
-        _print_json(found)
+        print_json(found)
         return
     from rich.console import Console
 
@@ -219,18 +174,6 @@ def _below(store: "Store", experiment: str) -> list[str]:
     return names
 
 
-@app.command()
-def bench(
-    json: Json = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Compiled only, without the growth curves.")] = False,
-    device: Device = "auto",
-) -> None:
-    """Measure the engine against a plain loop that trains one module at a time."""
-    from nalm import bench
-
-    bench.report(device, as_json=json, quick=quick)
-
-
 def _plain(experiment: "Experiment") -> dict[str, object]:
     return {
         "name": experiment.name,
@@ -240,18 +183,3 @@ def _plain(experiment: "Experiment") -> dict[str, object]:
         "run_steps": sum(case.recipe.steps for case in experiment.cases) * len(experiment.seeds),
         "claims": len(experiment.claims),
     }
-
-
-def _print_json(value: object) -> None:
-    import json
-
-    typer.echo(json.dumps(value, indent=1, allow_nan=False))
-
-
-def main() -> None:
-    """Run the command line; a mistake of the user ends in one sentence and exit code 2."""
-    try:
-        app()
-    except NALMError as error:
-        typer.echo(f"nalm: {error}", err=True)
-        sys.exit(2)

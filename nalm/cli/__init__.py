@@ -1,0 +1,19 @@
+"""The command line. Heavy imports happen inside the commands, so that help answers at once."""
+
+import sys
+
+import typer
+
+from nalm.cli import lab as lab
+from nalm.cli import library as library
+from nalm.cli.app import app
+from nalm.errors import NALMError
+
+
+def main() -> None:
+    """Run the command line; a mistake of the user ends in one sentence and exit code 2."""
+    try:
+        app()
+    except NALMError as error:
+        typer.echo(f"nalm: {error}", err=True)
+        sys.exit(2)
