@@ -3,15 +3,18 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test slow lint check clean
+.PHONY: demo test slow lint check report browser clean
 
 demo: $(READY)  ## set up and run the main job: six units, nine ranges, five seeds
 	$(BIN)/nalm run quick
 
-test: $(READY)  ## set up and run the default tests
+report: $(READY)  ## the page of the shipped results
+	$(BIN)/nalm report
+
+test: $(READY) browser  ## set up and run the default tests
 	$(BIN)/python -m pytest -n auto
 
-slow: $(READY)  ## the tests that take minutes
+slow: $(READY) browser  ## the tests that take minutes
 	$(BIN)/python -m pytest -n auto -m slow
 
 lint: $(READY)
@@ -25,6 +28,11 @@ $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,report]'
 	touch $@
+
+browser:  # for the tests of the page; without it they are skipped
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && \
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
+	echo "No chromium here: the tests of the page will be skipped."
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -60,11 +60,12 @@ def ship(store: Store, experiment: str, folder: Path) -> Path:
     curves = folder / f"{experiment}.curves.csv.gz"
     curves.write_bytes(gzip.compress(_curves(store, outcomes).encode(), 9, mtime=0))
     provenance = folder / f"{experiment}.json"
-    provenance.write_text(json.dumps(_about(store, experiment, outcomes), indent=1) + "\n")
+    provenance.write_text(json.dumps(origin(store, experiment, outcomes), indent=1) + "\n")
     return path
 
 
-def _about(store: Store, experiment: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def origin(store: Store, experiment: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Where runs come from: command, versions, device, date, cost, and the cases themselves."""
     used = {o.version for o in outcomes}
     sessions = [s for s in store.sessions() if s["version"] in used]
     return {
@@ -99,21 +100,23 @@ def _day(seconds: float) -> str:
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date().isoformat()
 
 
+def points(store: Store, o: Outcome) -> dict[str, np.ndarray]:
+    """A run's curves at some 51 of its evaluations, and for the first seeds the paths of its weights."""
+    arrays = store.arrays(o.case.hash, o.seed)
+    count = len(arrays["steps"])
+    kept = np.unique(np.linspace(0, count - 1, min(POINTS, count)).round().astype(int))
+    found = {name: arrays[name][kept] for name in ("steps", *SEEN)}
+    for name, values in arrays.items() if o.seed < MOVING else ():
+        if name.startswith("trajectories."):
+            flat = values[kept].reshape(len(kept), -1)
+            found |= {f"{name.removeprefix('trajectories.')}[{i}]": flat[:, i] for i in range(flat.shape[1])}
+    return found
+
+
 def _curves(store: Store, outcomes: Sequence[Outcome]) -> str:
     rows = ["case,seed,curve,values"]
     for o in outcomes:
-        arrays = store.arrays(o.case.hash, o.seed)
-        count = len(arrays["steps"])
-        kept = np.unique(np.linspace(0, count - 1, min(POINTS, count)).round().astype(int))
-        curves = {name: arrays[name][kept] for name in ("steps", *SEEN)}
-        if o.seed < MOVING:
-            for name, values in arrays.items():
-                if name.startswith("trajectories."):
-                    flat = values[kept].reshape(len(kept), -1)
-                    curves |= {
-                        f"{name.removeprefix('trajectories.')}[{i}]": flat[:, i] for i in range(flat.shape[1])
-                    }
-        for name, values in curves.items():
+        for name, values in points(store, o).items():
             rows.append(f"{o.case.hash[:12]},{o.seed},{name},{' '.join(f'{float(v):.4g}' for v in values)}")
     return "\n".join(rows) + "\n"
 

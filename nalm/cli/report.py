@@ -1,0 +1,43 @@
+"""The command that turns results into a page, or into figures for a paper."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nalm.cli.app import app
+
+
+@app.command()
+def report(
+    source: Annotated[str, typer.Option("--from", help="A results folder, or shipped tables.")] = "results",
+    experiment: Annotated[str, typer.Option(help="Only this experiment, or all below a prefix.")] = "",
+    page: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("report.html"),
+    open_: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    figures: Annotated[
+        Path | None, typer.Option(help="Write figures and LaTeX tables there instead.")
+    ] = None,
+    format_: Annotated[str, typer.Option("--format", help="Of figures: pdf, svg or png.")] = "pdf",
+) -> None:
+    """Make one offline page of results beside the published numbers, or figures for a paper."""
+    where = _where(source)
+    if figures is not None:
+        from nalm.report import static
+
+        for path in static.write(where, figures, format_, experiment):
+            typer.echo(path)
+        return
+    from nalm.report import page as pages
+
+    written = pages.write(where, page, experiment)
+    typer.echo(f"{written} ({written.stat().st_size / 1e6:.1f} MB)")
+    if open_:
+        typer.launch(written.absolute().as_uri())
+
+
+def _where(source: str) -> Path:
+    """The folder; `results` is the one shipped with the checkout if there is none here."""
+    import nalm
+
+    shipped = Path(nalm.__file__).parent.parent / "results"
+    return shipped if source == "results" and not Path(source).exists() and shipped.exists() else Path(source)

@@ -1,0 +1,138 @@
+"""What a landscape is once computed: a surface with its minima, or a bundle of curves; both as plain data."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from nalm.errors import NALMError
+
+Array = npt.NDArray[np.float64]
+Kind = Literal["solution", "alternative", "local", "clipped"]
+Shape = Literal["point", "valley", "plateau"]
+
+DIGITS = 5  # significant digits of the plain data
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Weights that no small legal step improves, and what kind of place they are.
+
+    ``solution`` are weights that solve the task, ``alternative`` others without error on the sample,
+    ``local`` a place with an error, ``clipped`` one where only the bounds of the weights stop the descent.
+    A minimum is a ``point``, or one point of a ``valley`` (a curve) or ``plateau`` of equal height.
+    """
+
+    x: float
+    y: float
+    z: float
+    kind: Kind
+    shape: Shape = "point"
+
+    def json(self) -> dict[str, Any]:
+        """The fields as plain data."""
+        return {
+            "x": _number(self.x),
+            "y": _number(self.y),
+            "z": _number(self.z),
+            "kind": self.kind,
+            "shape": self.shape,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """Heights over two weights: z[j, i] stands at x[i], y[j]; not-a-number where there is none.
+
+    ``clip`` is the range of heights worth drawing, ``log`` whether to draw their logarithm.
+    """
+
+    name: str
+    title: str
+    x_label: str
+    y_label: str
+    x: Array
+    y: Array
+    z: Array
+    source: str
+    note: str = ""
+    log: bool = False
+    clip: tuple[float, float] | None = None
+    minima: tuple[Minimum, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.z.shape != (len(self.y), len(self.x)):
+            raise NALMError(
+                f"{self.name} has {len(self.x)} by {len(self.y)} points, but heights of shape {self.z.shape}."
+            )
+
+    def at(self, x: float, y: float) -> float:
+        """The height at the point of the grid nearest to (x, y)."""
+        return float(self.z[np.abs(self.y - y).argmin(), np.abs(self.x - x).argmin()])
+
+    def json(self) -> dict[str, Any]:
+        """Plain data for a report: five digits, and None where there is no finite number."""
+        return {
+            "kind": "surface",
+            "name": self.name,
+            "title": self.title,
+            "x_label": self.x_label,
+            "y_label": self.y_label,
+            "x": _numbers(self.x),
+            "y": _numbers(self.y),
+            "z": [_numbers(row) for row in self.z],
+            "log": self.log,
+            "clip": None if self.clip is None else list(self.clip),
+            "minima": [m.json() for m in self.minima],
+            "source": self.source,
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Named curves over one axis."""
+
+    name: str
+    title: str
+    x_label: str
+    y_label: str
+    x: Array
+    series: dict[str, Array]
+    source: str
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        for label, values in self.series.items():
+            if values.shape != self.x.shape:
+                raise NALMError(
+                    f"{self.name} has {len(self.x)} points, but {label!r} is of shape {values.shape}."
+                )
+
+    def at(self, x: float) -> dict[str, float]:
+        """Every curve's value at the point nearest to x."""
+        i = int(np.abs(self.x - x).argmin())
+        return {label: float(values[i]) for label, values in self.series.items()}
+
+    def json(self) -> dict[str, Any]:
+        """Plain data for a report: five digits, and None where there is no finite number."""
+        return {
+            "kind": "curves",
+            "name": self.name,
+            "title": self.title,
+            "x_label": self.x_label,
+            "y_label": self.y_label,
+            "x": _numbers(self.x),
+            "series": {label: _numbers(values) for label, values in self.series.items()},
+            "source": self.source,
+            "note": self.note,
+        }
+
+
+def _number(value: float) -> float | None:
+    return float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None
+
+
+def _numbers(values: Array) -> list[float | None]:
+    return [_number(v) for v in values.tolist()]

@@ -1,0 +1,158 @@
+"""Figures as plain values that Plotly draws: the field's three panels, and surfaces over two weights."""
+
+import base64
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from nalm.report.study import Study, label
+from nalm.stats import Interval
+from nalm.summary import Summary
+
+COLOURS = (  # told apart by people who see colours differently
+    *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d3b", "#7f3c8d"),
+    *("#a5aa00", "#e73f74", "#3969ac", "#11a579"),
+)
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "cross", "hexagon", "triangle-down")
+MANY = 8  # runs from which on an upper end may stretch the axis
+WIDTH = 0.6  # of a range's place on the axis, shared by its units
+PANELS = (
+    ("success", "share of runs solved"),
+    ("solved_at", "solved at step"),
+    ("sparsity", "sparsity error"),
+)
+OPERATIONS = {"add": "a + b", "subtract": "a − b", "multiply": "a × b", "divide": "a ÷ b"}
+
+
+def safe(text: str) -> str:
+    """Text for a label: Plotly reads a little HTML there."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def colours(names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """A colour and a symbol for each name, the same all over the page."""
+    order = list(dict.fromkeys(names))
+    return {n: (COLOURS[i % len(COLOURS)], SYMBOLS[i % len(SYMBOLS)]) for i, n in enumerate(order)}
+
+
+def panels(group: Sequence[Summary], looks: dict[str, tuple[str, str]]) -> dict[str, Any]:
+    """Success rate, solved-at and sparsity error per training range; one colour per unit, intervals as whiskers."""
+    ranges = list(dict.fromkeys(str(s.case.train) for s in group))
+    units = list(dict.fromkeys(label(s.case) for s in group))
+    traces = []
+    for k, unit in enumerate(units):
+        shift = (k - (len(units) - 1) / 2) * WIDTH / max(len(units), 1)
+        mine = [s for s in group if label(s.case) == unit]
+        for row, (name, _) in enumerate(PANELS):
+            shown = [s for s in mine if getattr(s, name).n > 0]
+            traces.append(
+                _trace(unit, name, shown, [ranges.index(str(s.case.train)) + shift for s in shown], looks)
+            )
+            axis = "" if row == 0 else str(row + 1)
+            traces[-1] |= {
+                "yaxis": f"y{axis}",
+                "xaxis": f"x{axis}",
+                "showlegend": row == 0,
+                "legendgroup": unit,
+            }
+    layout: dict[str, Any] = {
+        "grid": {"rows": len(PANELS), "columns": 1, "pattern": "independent", "ygap": 0.08},
+        "height": 660,
+        "margin": {"l": 64, "r": 12, "t": 12, "b": 80},
+        "legend": {"orientation": "h", "y": 1.06},
+        "hovermode": "closest",
+    }
+    for row, (name, title) in enumerate(PANELS):
+        axis = "" if row == 0 else str(row + 1)
+        last = row == len(PANELS) - 1
+        ticks = {
+            "tickvals": list(range(len(ranges))),
+            "ticktext": [safe(r) for r in ranges],
+            "range": [-0.6, len(ranges) - 0.4],
+        }
+        layout[f"xaxis{axis}"] = ticks | {"showticklabels": last, "tickangle": -35, "zeroline": False}
+        layout[f"yaxis{axis}"] = {"title": {"text": title}, "rangemode": "tozero", "zeroline": False}
+        layout[f"yaxis{axis}"]["range"] = [-0.04, 1.06] if name == "success" else span(group, name)
+    return {"data": traces, "layout": layout}
+
+
+def span(group: Sequence[Summary], name: str) -> list[float]:
+    """From zero to a little above everything but the whiskers of a handful of runs, which have no end."""
+    found: list[Interval] = [getattr(s, name) for s in group if getattr(s, name).n > 0]
+    tops = [i.high if i.n >= MANY and np.isfinite(i.high) else i.estimate for i in found]
+    top = max(tops, default=1.0) or 1e-9
+    return [-0.06 * top, 1.12 * top]
+
+
+def _trace(
+    unit: str, name: str, shown: Sequence[Summary], places: Sequence[float], looks: dict[str, tuple[str, str]]
+) -> dict[str, Any]:
+    colour, symbol = looks[unit]
+    found: list[Interval] = [getattr(s, name) for s in shown]
+    hover = [_hover(unit, s, i) for s, i in zip(shown, found, strict=True)]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": safe(unit),
+        "x": list(places),
+        "y": [i.estimate for i in found],
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": [_finite(i.high - i.estimate) for i in found],
+            "arrayminus": [_finite(i.estimate - i.low) for i in found],
+            "thickness": 1.2,
+            "width": 2,
+        },
+        "marker": {"color": colour, "symbol": symbol, "size": 7},
+        "text": hover,
+        "hovertemplate": "%{text}<extra></extra>",
+        "customdata": [s.case.hash[:12] for s in shown],
+    }
+
+
+def _finite(value: float) -> float:
+    return float(value) if np.isfinite(value) else 0.0
+
+
+def _hover(unit: str, s: Summary, i: Interval) -> str:
+    ends = f" [{i.low:.4g}, {i.high:.4g}]" if np.isfinite(i.low) else ""
+    lines = [f"<b>{safe(unit)}</b> {safe(s.case.operation)} {safe(str(s.case.train))}"]
+    lines += [f"{i.estimate:.4g}{ends}", f"n = {i.n} ({safe(i.method)})", "click for the runs"]
+    return "<br>".join(lines)
+
+
+def curves(study: Study) -> dict[str, Any]:
+    """Test errors of every run as one block of float32 per case (runs x points), and the steps they belong to."""
+    steps: list[list[float]] = []
+    blocks = {}
+    for s in study.summaries:
+        key = s.case.hash[:12]
+        seeds = [o.seed for o in study.outcomes if o.case == s.case and (key, o.seed) in study.curves]
+        if not seeds:
+            continue
+        found = [study.curves[key, seed] for seed in seeds]
+        length = min(len(f["test"]) for f in found)
+        at = [float(v) for v in found[0]["steps"][:length]]
+        if at not in steps:
+            steps.append(at)
+        moving = {}
+        for seed, f in zip(seeds, found, strict=True):
+            paths = [f[n][:length] for n in f if "[" in n]
+            if paths:
+                moving[str(seed)] = packed(np.stack(paths))
+        names = next(([n for n in f if "[" in n] for f in found if any("[" in n for n in f)), [])
+        blocks[key] = {
+            "seeds": seeds,
+            "steps": steps.index(at),
+            "test": packed(np.stack([f["test"][:length] for f in found])),
+            "weights": names,
+            "moving": moving,
+        }
+    return {"steps": steps, "cases": blocks}
+
+
+def packed(values: np.ndarray) -> str:
+    """Numbers as base64 of little-endian float32, rows after one another."""
+    return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode()

@@ -1,0 +1,156 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const narrow = () => window.innerWidth < 600;
+  const RUNS = ["seed", "outcome", "solved at", "best step", "test error", "validation error", "sparsity", "threshold", "seconds", "formula", "how it ended"];
+
+  function dressed(layout) {
+    const ink = dark.matches ? "#e7e9ea" : "#1a1c1e", line = dark.matches ? "#34383c" : "#e3e6e8";
+    const copy = JSON.parse(JSON.stringify(layout));
+    copy.paper_bgcolor = copy.plot_bgcolor = "rgba(0,0,0,0)";
+    copy.font = { color: ink, family: "system-ui, sans-serif", size: narrow() ? 10 : 12 };
+    for (const key of Object.keys(copy)) if (/^[xy]axis/.test(key)) copy[key] = { gridcolor: line, linecolor: line, automargin: true, ...copy[key] };
+    return copy;
+  }
+  const settings = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d"] };
+
+  function numbers(text) {
+    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    return new Float32Array(bytes.buffer);
+  }
+  const find = (node) => {
+    const experiment = data.experiments[+node.dataset.experiment];
+    return { experiment, group: experiment.groups[+node.dataset.group] };
+  };
+  const cellOf = (group, key) => group.cells.find((c) => c.case === key);
+
+  function bundle(block, steps, flat) {
+    // every seed's curve in one trace, parted by gaps
+    const x = [], y = [];
+    for (let run = 0; run * steps.length < flat.length; run++) {
+      for (let i = 0; i < steps.length; i++) { x.push(steps[i]); y.push(flat[run * steps.length + i]); }
+      x.push(null); y.push(null);
+    }
+    return { x, y };
+  }
+
+  function curves(node, key) {
+    const { experiment, group } = find(node);
+    const block = experiment.curves.cases[key], cell = cellOf(group, key), look = data.looks[cell.unit];
+    const layout = dressed({ height: 300, margin: { l: 60, r: 8, t: 30, b: 40 }, title: { text: "test error of each run", font: { size: 13 } }, showlegend: false,
+      xaxis: { title: { text: "step" } }, yaxis: { type: "log", exponentformat: "power" } });
+    if (!block) { layout.annotations = [{ text: "no curves here", showarrow: false }]; return Plotly.react(node, [], layout, settings); }
+    const traces = [{ ...bundle(block, experiment.curves.steps[block.steps], numbers(block.test)), type: "scatter", mode: "lines", line: { width: 0.7, color: look[0] }, hoverinfo: "skip" }];
+    const limit = experiment.runs[key][0][7];
+    traces.push({ x: [0, Math.max(...experiment.curves.steps[block.steps])], y: [limit, limit], mode: "lines", line: { dash: "dot", width: 1, color: "#888" }, hovertemplate: "threshold %{y:.3g}<extra></extra>" });
+    return Plotly.react(node, traces, layout, settings);
+  }
+
+  function paths(node, key) {
+    const { experiment, group } = find(node);
+    const block = experiment.curves.cases[key];
+    const seeds = block ? Object.keys(block.moving) : [];
+    const layout = dressed({ height: 300, margin: { l: 50, r: 8, t: 30, b: 40 }, title: { text: seeds.length ? `weights of seeds ${seeds[0]} to ${seeds[seeds.length - 1]}` : "weights", font: { size: 13 } },
+      xaxis: { title: { text: "step" } }, yaxis: {}, showlegend: !!block && block.weights.length <= 8, legend: { orientation: "h", font: { size: 10 } } });
+    if (!seeds.length) { layout.annotations = [{ text: "no weights were kept", showarrow: false }]; return Plotly.react(node, [], layout, settings); }
+    const steps = experiment.curves.steps[block.steps], palette = Object.values(data.looks).map((l) => l[0]);
+    const traces = block.weights.map((name, w) => {
+      const x = [], y = [];
+      for (const seed of seeds) {
+        const flat = numbers(block.moving[seed]);
+        for (let i = 0; i < steps.length; i++) { x.push(steps[i]); y.push(flat[w * steps.length + i]); }
+        x.push(null); y.push(null);
+      }
+      return { x, y, type: "scatter", mode: "lines", name, line: { width: 1, color: palette[w % palette.length] } };
+    });
+    return Plotly.react(node, traces, layout, settings);
+  }
+
+  function text(value) {
+    if (value === null || value === undefined) return "–";
+    if (typeof value === "number" && !Number.isInteger(value)) return Math.abs(value) >= 1e5 || (value && Math.abs(value) < 1e-3) ? value.toExponential(3) : String(+value.toPrecision(4));
+    return String(value);
+  }
+  function show(title, rows) {
+    const dialog = document.getElementById("runs"), table = document.createElement("table");
+    const head = table.createTHead().insertRow();
+    for (const name of RUNS) { const th = document.createElement("th"); th.textContent = name; head.append(th); }
+    const body = table.createTBody();
+    for (const row of rows) { const tr = body.insertRow(); for (const value of row) tr.insertCell().textContent = text(value); }
+    dialog.querySelector("h3").textContent = title;
+    dialog.querySelector("div").replaceChildren(table);
+    dialog.showModal();
+  }
+  function showCase(key) {
+    for (const experiment of data.experiments) {
+      if (!(key in experiment.runs)) continue;
+      for (const group of experiment.groups) {
+        const cell = cellOf(group, key);
+        if (cell) return show(`${cell.unit}, ${group.operation}, trained on ${cell.range}: ${experiment.runs[key].length} runs`, experiment.runs[key]);
+      }
+    }
+  }
+
+  function surface(node, solid) {
+    const l = data.landscapes[+node.dataset.index];
+    let traces, layout = { height: 320, margin: { l: 50, r: 8, t: 8, b: 40 }, xaxis: { title: { text: l.x_label } }, yaxis: { title: { text: l.y_label } } };
+    if (l.series) {
+      traces = Object.entries(l.series).map(([name, y]) => ({ x: l.x, y, name, type: "scatter", mode: "lines" }));
+      layout.legend = { orientation: "h", y: 1.12 };
+    } else if (solid) {
+      traces = [{ type: "surface", x: l.x, y: l.y, z: l.z, colorscale: "Viridis", showscale: false }];
+      layout.scene = { xaxis: { title: { text: l.x_label } }, yaxis: { title: { text: l.y_label } } };
+    } else {
+      traces = [{ type: "heatmap", x: l.x, y: l.y, z: l.z, colorscale: "Viridis", hovertemplate: "%{x:.3g}, %{y:.3g}: %{z:.3g}<extra></extra>" }];
+      if (l.minima.length) traces.push({ type: "scatter", mode: "markers", x: l.minima.map((m) => m.x), y: l.minima.map((m) => m.y), marker: { color: "#d55e00", symbol: "x", size: 9 }, hovertemplate: "minimum (%{x:.4g}, %{y:.4g})<extra></extra>", showlegend: false });
+    }
+    return Plotly.newPlot(node, traces, dressed(layout), settings);
+  }
+
+  const drawn = [];
+  function draw() {
+    for (const node of document.querySelectorAll(".panels")) {
+      const { group } = find(node), layout = dressed(group.figure.layout);
+      if (narrow()) layout.legend = { orientation: "h", y: -0.22, font: { size: 10 } };
+      drawn.push(Plotly.react(node, group.figure.data, layout, settings).then(() => {
+        if (!node.bound) { node.bound = true; node.on("plotly_click", (e) => showCase(e.points[0].customdata)); }
+      }));
+    }
+    for (const select of document.querySelectorAll("select.case")) choose(select);
+    for (const node of document.querySelectorAll(".surface")) drawn.push(surface(node, false));
+  }
+  function choose(select) {
+    const box = select.closest(".group");
+    const path = box.querySelector(".paths");
+    drawn.push(curves(box.querySelector(".curves"), select.value));
+    if (path) drawn.push(paths(path, select.value));
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    if (button.classList.contains("rotate")) {
+      const node = button.closest(".landscape").querySelector(".surface"), solid = button.textContent === "rotate";
+      surface(node, solid); button.textContent = solid ? "flat" : "rotate";
+    } else if (button.dataset.case) showCase(button.dataset.case);
+    else if (button.dataset.kind) {
+      const experiment = data.experiments[+button.dataset.experiment];
+      show(button.dataset.kind, Object.values(experiment.runs).flat().filter((row) => row[10] === button.dataset.kind));
+    }
+  });
+  document.addEventListener("change", (event) => {
+    if (event.target.classList.contains("case")) choose(event.target);
+    if (event.target.id === "operation") {
+      const wanted = event.target.value;
+      for (const node of document.querySelectorAll("[data-operation]")) node.hidden = !!wanted && node.dataset.operation !== wanted;
+      for (const section of document.querySelectorAll("section.experiment")) {
+        const groups = [...section.querySelectorAll(".group")];
+        section.hidden = groups.length > 0 && groups.every((g) => g.hidden);
+      }
+    }
+  });
+  dark.addEventListener("change", draw);
+  draw();
+  Promise.all(drawn).then(() => document.body.setAttribute("data-drawn", "yes"));
+})();

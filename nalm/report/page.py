@@ -1,0 +1,201 @@
+"""The page: one HTML file that needs nothing else, with the runs behind every number inside it."""
+
+import importlib.resources
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import nalm
+from nalm.claims import Verdict, unit_of
+from nalm.errors import NALMError
+from nalm.report import classify, figures
+from nalm.report.study import Study, best, label, require, studies
+from nalm.stats import Interval
+from nalm.summary import Summary
+
+AUTHORS = 920e-6  # seconds per run-step of the published code, one model per process, one core (docs/architecture.md)
+RUNS = ("seed", "outcome", "solved_at", "best_step", "test", "validation", "sparsity", "threshold", "seconds")
+ABOUT = ("command", "nalm", "torch", "device", "engine", "date")
+ORDER = ("differs", "agrees", "not comparable")
+MOST = 20_000  # runs whose curves are put into a page
+
+
+def write(where: Path | str, path: Path, experiment: str = "") -> Path:
+    """Make the page for a results folder or shipped tables."""
+    found = studies(where, experiment)
+    require(found)
+    text = render(found, str(where))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise NALMError(f"The page {path} could not be written: {error.strerror}.") from None
+    return path
+
+
+def render(found: Sequence[Study], where: str) -> str:
+    """The page as text."""
+    try:
+        import jinja2
+        from plotly.offline import get_plotlyjs
+    except ImportError as error:
+        raise NALMError(f"Reports need {error.name}: pip install 'nalm[report]'.") from None
+    files = importlib.resources.files("nalm.report")
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    template = environment.from_string(files.joinpath("page.html").read_text())
+    data = content(found)
+    return template.render(
+        data=embedded(data),
+        page=data,
+        where=where,
+        version=nalm.__version__,
+        plotly=get_plotlyjs(),
+        style=files.joinpath("page.css").read_text(),
+        script=files.joinpath("page.js").read_text(),
+    )
+
+
+def embedded(data: Any) -> str:
+    """JSON that can stand inside a script element whatever names it holds."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def content(found: Sequence[Study]) -> dict[str, Any]:
+    """Everything the page shows, as plain values."""
+    names = [label(s.case) for study in found for s in study.summaries]
+    looks = figures.colours(names)
+    small = sum(len(study.outcomes) for study in found) <= MOST
+    return {
+        "glance": [_glance(key, ranges) for key, ranges in best(found).items()],
+        "operations": list(dict.fromkeys(s.case.operation for study in found for s in study.summaries)),
+        "experiments": [_experiment(study, looks, small) for study in found],
+        "landscapes": [],
+        "looks": {name: list(look) for name, look in looks.items()},
+    }
+
+
+def _glance(key: tuple[str, int], ranges: dict[str, list[Summary]]) -> dict[str, Any]:
+    operation, inputs = key
+    rows = []
+    for name, group in ranges.items():
+        first = group[0]
+        equal = [s for s in group if s.success.estimate == first.success.estimate]
+        rows.append(
+            {
+                "range": name,
+                "units": [label(s.case) for s in equal[:3]] if first.success.estimate > 0 else [],
+                "more": max(0, len(equal) - 3) if first.success.estimate > 0 else 0,
+                "success": interval(first.success),
+                "case": first.case.hash[:12],
+            }
+        )
+    return {
+        "operation": operation,
+        "sign": figures.OPERATIONS.get(operation, operation),
+        "inputs": inputs,
+        "rows": rows,
+    }
+
+
+def _experiment(study: Study, looks: dict[str, tuple[str, str]], with_curves: bool) -> dict[str, Any]:
+    blocks = figures.curves(study) if with_curves else {"steps": [], "cases": {}}
+    moving = {key for key, block in blocks["cases"].items() if block["moving"]}
+    groups = [
+        {
+            "operation": operation,
+            "sign": figures.OPERATIONS.get(operation, operation),
+            "inputs": inputs,
+            "figure": figures.panels(group, looks),
+            "cells": [_cell(s) for s in group],
+            "curves": any(s.case.hash[:12] in blocks["cases"] for s in group),
+            "paths": any(s.case.hash[:12] in moving for s in group),
+        }
+        for (operation, inputs), group in study.groups().items()
+    ]
+    return {
+        "name": study.name,
+        "title": study.title,
+        "groups": groups,
+        "claims": sorted(map(_claim, study.verdicts), key=lambda c: ORDER.index(c["verdict"])),
+        "failures": classify.failures(study.outcomes),
+        "cost": cost(study),
+        "about": {
+            k: study.about[k]
+            for k in ("command", "nalm", "torch", "device", "engine", "date")
+            if k in study.about
+        },
+        "missing": study.missing,
+        "unfinished": study.unfinished,
+        "runs": {s.case.hash[:12]: _runs(study, s) for s in study.summaries},
+        "curves": blocks,
+    }
+
+
+def _cell(s: Summary) -> dict[str, Any]:
+    return {
+        "case": s.case.hash[:12],
+        "unit": label(s.case),
+        "model": unit_of(s.case),
+        "range": str(s.case.train),
+        "success": interval(s.success),
+        "solved_at": interval(s.solved_at),
+        "median": interval(s.median),
+        "sparsity": interval(s.sparsity),
+        "formulas": [[formula or "(no formula)", count] for formula, count in s.formulas[:5]],
+        "diverged": s.diverged,
+    }
+
+
+def interval(i: Interval) -> dict[str, Any]:
+    """An interval as the page holds it; what is not a finite number becomes null."""
+    ends = {n: _number(getattr(i, n)) for n in ("estimate", "low", "high")}
+    return {**ends, "n": i.n, "method": i.method}
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None or value != value or abs(value) == float("inf") else float(f"{value:.9g}")
+
+
+def _runs(study: Study, s: Summary) -> list[list[Any]]:
+    rows = []
+    for o in study.outcomes:
+        if o.case == s.case:
+            values = [getattr(o, name) for name in RUNS]
+            plain = [_number(v) if isinstance(v, float) else v for v in values]
+            rows.append([*plain, o.formula, classify.outcome(o)])
+    return rows
+
+
+def _claim(v: Verdict) -> dict[str, Any]:
+    c = v.claim
+    return {
+        "what": c.metric.replace("_", " "),
+        "unit": c.unit,
+        "operation": c.operation,
+        "where": c.where,
+        "value": _number(c.value),
+        "low": _number(c.low),
+        "high": _number(c.high),
+        "source": c.source,
+        "place": c.place,
+        "note": c.note,
+        "ours": interval(v.ours) if v.ours is not None else None,
+        "verdict": v.verdict,
+        "why": v.why,
+    }
+
+
+def cost(study: Study) -> dict[str, Any]:
+    """What the runs cost, and what they would cost with the published code."""
+    steps = sum(o.steps for o in study.outcomes)
+    seconds = sum(o.seconds for o in study.outcomes)
+    return {
+        "runs": len(study.outcomes),
+        "run_steps": steps,
+        "seconds": _number(seconds),
+        "authors": _number(steps * AUTHORS),
+    }

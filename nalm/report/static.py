@@ -1,0 +1,138 @@
+"""The same figures for papers, through matplotlib, and the tables behind them in LaTeX."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nalm.errors import NALMError
+from nalm.report.figures import PANELS, WIDTH, colours, span
+from nalm.report.study import Study, label, require, studies
+from nalm.stats import Interval
+from nalm.summary import Summary
+
+FORMATS = ("pdf", "svg", "png")
+MARKERS = dict(
+    zip(
+        ("circle", "square", "diamond", "triangle-up", "x", "star", "cross", "hexagon", "triangle-down"),
+        "osD^x*Phv",
+        strict=True,
+    )
+)
+
+
+def write(where: Path | str, folder: Path, kind: str, experiment: str = "") -> list[Path]:
+    """Every figure of the results as a file of its own, and its table beside it; returns the paths."""
+    if kind not in FORMATS:
+        raise NALMError(f"A figure can be {', '.join(FORMATS)}, got {kind!r}.")
+    found = studies(where, experiment)
+    require(found)
+    looks = colours([label(s.case) for study in found for s in study.summaries])
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for study in found:
+        for (operation, inputs), group in study.groups().items():
+            name = re.sub(r"[^A-Za-z0-9]+", "-", f"{study.name}-{operation}-{inputs}").strip("-")
+            paths.append(_save(_panels(group, looks), folder / f"{name}.{kind}"))
+            paths.append(_save(_curves(study, group, looks), folder / f"{name}-curves.{kind}"))
+            paths.append(folder / f"{name}.tex")
+            paths[-1].write_text(latex(group))
+    return paths
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib
+    except ImportError:
+        raise NALMError("Figures need matplotlib: pip install 'nalm[report]'.") from None
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    return pyplot
+
+
+def _save(figure: Any, path: Path) -> Path:
+    plain = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(path.suffix[1:], {})
+    figure.savefig(path, bbox_inches="tight", dpi=160, metadata=plain)
+    _pyplot().close(figure)
+    return path
+
+
+def _panels(group: Sequence[Summary], looks: dict[str, tuple[str, str]]) -> Any:
+    """Success, solved-at and sparsity error by training range, with 95% intervals."""
+    figure, axes = _pyplot().subplots(3, 1, figsize=(7, 7), sharex=True)
+    ranges = list(dict.fromkeys(str(s.case.train) for s in group))
+    units = list(dict.fromkeys(label(s.case) for s in group))
+    for axis, (name, title) in zip(axes, PANELS, strict=True):
+        for k, unit in enumerate(units):
+            shown = [s for s in group if label(s.case) == unit and getattr(s, name).n > 0]
+            shift = (k - (len(units) - 1) / 2) * WIDTH / len(units)
+            x = [ranges.index(str(s.case.train)) + shift for s in shown]
+            found: list[Interval] = [getattr(s, name) for s in shown]
+            y = np.array([i.estimate for i in found])
+            ends = np.array([[i.estimate - i.low, i.high - i.estimate] for i in found]).reshape(-1, 2).T
+            colour, symbol = looks[unit]
+            style = {"fmt": MARKERS[symbol], "color": colour, "ms": 4, "lw": 1, "capsize": 1.5}
+            axis.errorbar(x, y, np.nan_to_num(ends.clip(0), posinf=0), label=unit, **style)
+        axis.set_ylabel(title)
+        axis.grid(alpha=0.25)
+        axis.set_ylim(*((-0.05, 1.05) if name == "success" else span(group, name)))
+    axes[0].legend(ncols=4, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
+    axes[-1].set_xticks(range(len(ranges)), ranges, rotation=35, ha="right")
+    return figure
+
+
+def _curves(study: Study, group: Sequence[Summary], looks: dict[str, tuple[str, str]]) -> Any:
+    """Test error of every run: a panel per training range, a colour per unit, seeds as thin lines."""
+    ranges = list(dict.fromkeys(str(s.case.train) for s in group))
+    rows = -(-len(ranges) // 3)
+    figure, axes = _pyplot().subplots(rows, 3, figsize=(9, 2.4 * rows), sharex=True, squeeze=False)
+    for axis, name in zip(axes.flat, ranges, strict=False):
+        for s in group:
+            mine = [study.curves.get((s.case.hash[:12], o.seed)) for o in study.outcomes if o.case == s.case]
+            if str(s.case.train) == name:
+                for curve in mine:
+                    if curve is not None:
+                        axis.plot(
+                            curve["steps"], curve["test"], lw=0.4, alpha=0.6, color=looks[label(s.case)][0]
+                        )
+                axis.plot([], [], color=looks[label(s.case)][0], label=label(s.case))
+        axis.set_title(name, fontsize=9)
+        axis.set_yscale("log")
+        axis.grid(alpha=0.2)
+    for axis in axes.flat[len(ranges) :]:
+        axis.axis("off")
+    axes.flat[0].legend(fontsize=6)
+    figure.supxlabel("step", fontsize=9)
+    figure.supylabel("test error", fontsize=9)
+    return figure
+
+
+def latex(group: Sequence[Summary]) -> str:
+    """The table behind the panels; needs booktabs."""
+    head = r"unit & trained on & solved & solved at & sparsity error & $n$ \\"
+    lines = [r"\begin{tabular}{llrrrr}", r"\toprule", head, r"\midrule"]
+    for s in group:
+        cells = [
+            f"{s.success.estimate:.2f} [{s.success.low:.2f}, {s.success.high:.2f}]",
+            _cell(s.solved_at, ".0f"),
+            _cell(s.sparsity, ".1e"),
+        ]
+        words = [escaped(label(s.case)), escaped(str(s.case.train)), *cells, str(s.success.n)]
+        lines.append(" & ".join(words) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+
+def _cell(i: Interval, form: str) -> str:
+    if i.n == 0:
+        return "--"
+    ends = f" [{i.low:{form}}, {i.high:{form}}]" if np.isfinite([i.low, i.high]).all() else ""
+    return f"{i.estimate:{form}}{ends}"
+
+
+def escaped(text: str) -> str:
+    """Text that LaTeX prints as it is."""
+    names = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return "".join(names.get(c, f"\\{c}" if c in "&%$#_{}" else c) for c in text)

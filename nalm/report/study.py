@@ -1,0 +1,119 @@
+"""One experiment as the report sees it: its runs, their summaries and curves, and what was published."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nalm import shipped, source
+from nalm.claims import Verdict, judge, unit_of
+from nalm.config import Case
+from nalm.errors import NALMError, unknown
+from nalm.experiments import EXPERIMENTS
+from nalm.runs import Outcome
+from nalm.store import Store
+from nalm.summary import Summary, summarise
+
+Curves = dict[tuple[str, int], dict[str, np.ndarray]]  # by the case's first 12 letters and the seed
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a page says about one experiment."""
+
+    name: str
+    title: str
+    outcomes: list[Outcome]
+    summaries: list[Summary]
+    verdicts: list[Verdict]
+    curves: Curves
+    about: dict[str, Any]
+    missing: int = 0  # runs of the published experiment that are not here
+    unfinished: list[str] = field(default_factory=list)  # cases without a single run
+
+    def groups(self) -> dict[tuple[str, int], list[Summary]]:
+        """Summaries by operation and number of inputs: one figure each."""
+        found: dict[tuple[str, int], list[Summary]] = {}
+        for s in self.summaries:
+            found.setdefault((s.case.operation, s.case.inputs), []).append(s)
+        return found
+
+
+def studies(where: Path | str, experiment: str = "") -> list[Study]:
+    """Every experiment of a results folder or of shipped tables; or those at or below a name."""
+    if source.kind(where) == "store":
+        with Store(where) as store:
+            found = [_stored(store, name) for name in _wanted(store.experiments(), experiment)]
+    else:
+        tables = shipped.experiments(Path(where))
+        found = [_shipped(name, tables[name]) for name in _wanted(tables, experiment)]
+    return found
+
+
+def _wanted(names: Iterable[str], experiment: str) -> list[str]:
+    path, known = experiment.strip("/"), list(names)
+    found = [name for name in known if not path or f"{name}/".startswith(f"{path}/")]
+    if not found and path:
+        raise unknown("experiment in these results", experiment, known)
+    return sorted(
+        found, key=lambda name: (list(EXPERIMENTS).index(name) if name in EXPERIMENTS else 10**6, name)
+    )
+
+
+def _shipped(name: str, path: Path) -> Study:
+    about = shipped.about(path)
+    return _study(name, about.get("title", ""), shipped.read(path), shipped.curves(path), about, [])
+
+
+def _stored(store: Store, name: str) -> Study:
+    outcomes = store.outcomes(name)
+    cases = store.cases(name)
+    about = shipped.origin(store, name, outcomes) if outcomes else {}
+    curves = {(o.case.hash[:12], o.seed): shipped.points(store, o) for o in outcomes}
+    seen = {o.case for o in outcomes}
+    empty = [case.name for case in cases if case not in seen]
+    return _study(name, store.experiments()[name], outcomes, curves, about, empty)
+
+
+def _study(
+    name: str, title: str, outcomes: list[Outcome], curves: Curves, about: dict[str, Any], empty: list[str]
+) -> Study:
+    known = EXPERIMENTS.get(name)
+    claims = known.claims if known else ()
+    have = {(o.case.hash, o.seed) for o in outcomes}
+    wanted = [(c.hash, s) for c in known.cases for s in known.seeds] if known else []
+    missing = sum(key not in have for key in wanted)
+    verdicts = [judge(claim, outcomes) for claim in claims]
+    return Study(name, title, outcomes, summarise(outcomes), verdicts, curves, about, missing, empty)
+
+
+def best(studies: Iterable[Study]) -> dict[tuple[str, int], dict[str, list[Summary]]]:
+    """By operation and inputs, then by training range: the cases with the highest success, the quickest first."""
+    found: dict[tuple[str, int], dict[str, list[Summary]]] = {}
+    for study in studies:
+        for key, group in study.groups().items():
+            for s in group:
+                found.setdefault(key, {}).setdefault(str(s.case.train), []).append(s)
+    for ranges in found.values():
+        for label, group in ranges.items():
+            ranges[label] = sorted(group, key=_rank)
+    return found
+
+
+def _rank(s: Summary) -> tuple[float, float, str]:
+    steps = s.median.estimate
+    return (-s.success.estimate, steps if steps == steps else float("inf"), unit_of(s.case))
+
+
+def label(case: Case) -> str:
+    """A case in its own figure: the unit, and its recipe's loss if that is not the usual one."""
+    loss = case.recipe.loss if not case.recipe.then else f"{case.recipe.loss}, then {case.recipe.then}"
+    return unit_of(case) + (f" ({loss})" if loss != "mse" else "")
+
+
+def require(studies: list[Study]) -> None:
+    """At least one experiment."""
+    if not studies:
+        raise NALMError("There are no results here to report: run an experiment first, `nalm run quick`.")

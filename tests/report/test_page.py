@@ -1,0 +1,253 @@
+"""The page in a real browser: offline, without an error, every figure drawn, every number led back to its runs."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from made import case, runs
+
+from nalm import stats
+from nalm.cli.report import _where
+from nalm.config import Case, Experiment, Layer
+from nalm.errors import NALMError
+from nalm.report import page as pages
+from nalm.report.study import studies
+from nalm.store import Store
+
+ROOT = Path(__file__).parent.parent.parent
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory):
+    return pages.write(ROOT / "results", tmp_path_factory.mktemp("page") / "report.html")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as p:
+        found = p.chromium.launch(executable_path=path, args=FLAGS)
+        yield found
+        found.close()
+
+
+class Visit:
+    """A page opened from disk, with everything it said and asked for."""
+
+    def __init__(self, browser, path, width=1280, height=900, scheme="light"):
+        self.context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+        self.page = self.context.new_page()
+        self.said, self.asked = [], []
+        self.page.on("console", lambda m: self.said.append(m.text))
+        self.page.on("pageerror", lambda e: self.said.append(str(e)))
+        self.page.on("dialog", lambda d: (self.said.append(d.message), d.dismiss()))
+        self.page.on("request", lambda r: self.asked.append(r.url))
+        self.page.goto(path.as_uri())
+        self.page.wait_for_selector("body[data-drawn=yes]", timeout=60_000)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.context.close()
+
+
+def data_of(path):
+    text = re.search(
+        r'<script type="application/json" id="data">(.*?)</script>', path.read_text(), re.DOTALL
+    ).group(1)
+    return json.loads(text)
+
+
+@pytest.mark.parametrize("size", WIDTHS)
+def test_it_opens_from_disk_without_network_or_error_and_draws_every_figure(browser, shipped, size):
+    scheme = "dark" if size == "phone" else "light"
+    with Visit(browser, shipped, *WIDTHS[size], scheme=scheme) as v:
+        assert v.said == []
+        assert [url for url in v.asked if not url.startswith(("file:", "data:", "blob:"))] == []
+        drawn = v.page.evaluate(
+            "[...document.querySelectorAll('.figure')]"
+            ".map(n => [n.className, (n.data || []).length, n.querySelectorAll('svg').length])"
+        )
+        assert len(drawn) > 20
+        for name, traces, pictures in drawn:
+            assert traces > 0 and pictures > 0, name
+        assert v.page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[size][0]
+
+
+def test_every_trace_of_the_panels_is_on_the_screen(browser, shipped):
+    data = data_of(shipped)
+    with Visit(browser, shipped) as v:
+        for i, e in enumerate(data["experiments"]):
+            for j, g in enumerate(e["groups"]):
+                query = f".panels[data-experiment='{i}'][data-group='{j}']"
+                expected = sum(len(t["x"]) for t in g["figure"]["data"])
+                marks = v.page.evaluate(f'document.querySelectorAll("{query} .scatterlayer .point").length')
+                assert marks == expected
+
+
+def test_hovering_shows_n_and_clicking_shows_the_runs(browser, shipped):
+    with Visit(browser, shipped) as v:
+        mark = v.page.locator(".panels .scatterlayer .point").first
+        mark.scroll_into_view_if_needed()
+        box = mark.bounding_box()
+        v.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        hover = v.page.locator(".panels .hoverlayer .hovertext")
+        hover.first.wait_for(timeout=5_000)
+        assert "n = 25 (Wilson" in hover.first.text_content()
+        v.page.locator("button.number").first.click()
+        dialog = v.page.locator("#runs[open]")
+        assert dialog.locator("tbody tr").count() == 25
+        assert "25 runs" in dialog.locator("h3").text_content()
+
+
+def test_choosing_another_case_changes_its_curves(browser, shipped):
+    with Visit(browser, shipped) as v:
+
+        def first():
+            return v.page.evaluate("document.querySelector('.curves').data[0].y.slice(0, 20).join()")
+
+        before = first()
+        v.page.locator("select.case").first.select_option(index=3)
+        v.page.wait_for_timeout(300)
+        assert first() != before
+
+
+def test_a_filter_by_operation_changes_what_is_visible(browser, shipped):
+    with Visit(browser, shipped) as v:
+
+        def seen():
+            groups = "[...document.querySelectorAll('.group')]"
+            return v.page.evaluate(groups + ".filter(n => n.offsetParent).map(n => n.dataset.operation)")
+
+        assert set(seen()) == {"add", "subtract", "multiply", "divide"}
+        v.page.select_option("#operation", "divide")
+        assert set(seen()) == {"divide"}
+        assert not v.page.locator("section[id='thesis/ch3/add']").is_visible()
+        v.page.select_option("#operation", "")
+        assert len(set(seen())) == 4
+
+
+def recomputed(rows, name):
+    """An interval of the page from the rows of runs inside the page: seed, outcome, solved at, ..."""
+    solved = [r for r in rows if r[1] == "solved"]
+    if name == "success":
+        return stats.success_rate([r[1] == "solved" for r in rows])
+    if name == "sparsity":
+        return stats.sparsity([r[6] for r in solved])
+    return (stats.solved_at if name == "solved_at" else stats.median)([r[2] for r in solved])
+
+
+def test_every_interval_on_the_page_follows_from_the_runs_inside_it(shipped):
+    count = 0
+    for e in data_of(shipped)["experiments"]:
+        for g in e["groups"]:
+            for cell in g["cells"]:
+                for name in ("success", "solved_at", "median", "sparsity"):
+                    ours = recomputed(e["runs"][cell["case"]], name)
+                    for end in ("estimate", "low", "high"):
+                        shown = cell[name][end]
+                        value = getattr(ours, end)
+                        if shown is None:
+                            assert not np.isfinite(value)
+                        else:
+                            np.testing.assert_allclose(shown, value, rtol=1e-3, atol=1e-12)
+                    assert cell[name]["n"] == ours.n
+                    count += 1
+    assert count == 4 * 252
+
+
+def test_marks_and_whiskers_are_the_intervals_of_the_table(shipped):
+    for e in data_of(shipped)["experiments"]:
+        cells = {c["case"]: c for g in e["groups"] for c in g["cells"]}
+        for g in e["groups"]:
+            for k, trace in enumerate(g["figure"]["data"]):
+                name = ("success", "solved_at", "sparsity")[k % 3]
+                for i, key in enumerate(trace["customdata"]):
+                    shown = cells[key][name]
+                    assert trace["y"][i] == pytest.approx(shown["estimate"], rel=1e-6)
+                    if shown["high"] is not None:
+                        high = trace["y"][i] + trace["error_y"]["array"][i]
+                        assert high == pytest.approx(shown["high"], rel=1e-6)
+
+
+def test_every_failed_run_is_classified(shipped):
+    for e in data_of(shipped)["experiments"]:
+        rows = [row for group in e["runs"].values() for row in group]
+        assert sum(n for _, n, _ in e["failures"]) == sum(r[1] != "solved" for r in rows)
+        assert all((r[10] == "solved") == (r[1] == "solved") for r in rows)
+
+
+def test_the_page_stays_small(shipped):
+    assert shipped.stat().st_size < 12e6
+
+
+def test_hostile_names_are_shown_and_not_executed(browser, tmp_path):
+    evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
+    hostile = Case((Layer(evil),), "multiply", case().train, case().test)
+    with Store(tmp_path / "out", create=True) as store:
+        store.begin(f"nalm run {evil}", evil)
+        store.register(Experiment(evil, evil, (hostile,), (0, 1)))
+        table = runs(cases=[hostile] * 2)
+        table.formulas[:] = [evil, "a*b"]
+        store.save(table)
+    path = pages.write(tmp_path / "out", tmp_path / "evil.html")
+    with Visit(browser, path) as v:
+        v.page.locator("button.number").first.click()
+        v.page.locator("#runs[open] td").first.wait_for()
+        assert v.said == [] and [u for u in v.asked if not u.startswith(("file:", "data:"))] == []
+        assert evil in v.page.evaluate("document.querySelector('.experiment h2').textContent")
+        assert v.page.evaluate("document.querySelectorAll('img').length") == 0
+        assert v.page.evaluate("document.querySelectorAll('script').length") == 3
+
+
+def test_a_partial_store_says_what_is_missing(browser, tmp_path):
+    from nalm.experiments import EXPERIMENTS
+
+    quick = EXPERIMENTS["quick"]
+    with Store(tmp_path, create=True) as store:
+        store.begin("nalm run quick", "2")
+        store.register(quick)
+        store.save(runs(cases=[quick.cases[0]] * 2))
+    path = pages.write(tmp_path, tmp_path / "part.html")
+    with Visit(browser, path) as v:
+        text = v.page.evaluate("document.querySelector('.experiment').textContent")
+        assert "268 runs of this experiment are not here yet" in text and "No run yet of" in text
+
+
+def test_an_empty_store_gives_a_page_that_says_so(browser, tmp_path):
+    with Store(tmp_path, create=True) as store:
+        store.begin("nalm run quick", "2")
+        store.register(Experiment("mine", "Nothing yet", (case(),), (0,)))
+    path = pages.write(tmp_path, tmp_path / "none.html")
+    with Visit(browser, path) as v:
+        assert "no run has finished" in v.page.evaluate("document.body.textContent") and v.said == []
+
+
+def test_a_folder_without_results_is_a_sentence(tmp_path):
+    with pytest.raises(NALMError):
+        pages.write(tmp_path, tmp_path / "x.html")
+
+
+def test_an_unknown_experiment_gets_a_suggestion():
+    with pytest.raises(NALMError, match="Did you mean 'thesis/ch3/mul'"):
+        studies(ROOT / "results", "thesis/ch3/mull")
+
+
+def test_the_shipped_results_are_found_from_anywhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert _where("results") == ROOT / "results" and _where("elsewhere") == Path("elsewhere")
+
+
+def test_a_page_that_cannot_be_written_is_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NALMError, match="could not be written"):
+        pages.write(ROOT / "results", tmp_path / "file" / "x.html", "thesis/ch3/add")
