@@ -1,16 +1,21 @@
 """Losses with one value per run: ``loss(prediction, target, inputs)``. To add one: write a function, name it below.
 
 Predictions and targets are (*runs, batch, out); the inputs are there for losses that look at them.
+
+The last three remove what hides a formula's structure from a squared error: almost all of a target's variance is
+often a constant, a scale or a linear trend, and first-order steps see little else.
 """
 
 from collections.abc import Callable
 
+import torch
 from torch import Tensor
 
 from nalm.errors import NALMError, unknown
 from nalm.functional import FLOAT32_EPS
 
 Loss = Callable[[Tensor, Tensor, Tensor | None], Tensor]
+TINY = 1e-30  # what a variance is at least, so that nothing is divided by zero
 
 
 def _check(prediction: Tensor, target: Tensor) -> None:
@@ -75,7 +80,83 @@ def mape(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Te
     return ((target - prediction) / target).abs().mean((-2, -1))
 
 
-LOSSES: dict[str, Loss] = {loss.__name__: loss for loss in (mse, pcc, pcc_sequential, mape)}
+def centred(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
+    r"""Squared error of what differs from the mean, over the target's variance: for sums on narrow ranges.
+
+    .. math:: \sum ((\hat y - \bar{\hat y}) - (y - \bar y))^2 / \sum (y - \bar y)^2
+
+    Blind to a shift, so for models that have none to learn.
+
+    >>> import torch
+    >>> y = torch.tensor([[1.0], [3.0]])
+    >>> centred(y + 7, y), centred(2 * y, y)
+    (tensor(0.), tensor(1.))
+    """
+    _check(prediction, target)
+    error = prediction - target
+    error = error - error.mean(-2, keepdim=True)
+    spread = (target - target.mean(-2, keepdim=True)).square().mean((-2, -1))
+    return error.square().mean((-2, -1)) / spread.clamp_min(TINY)
+
+
+def log(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
+    r"""The centred loss of :math:`\log|\hat y|` and :math:`\log|y|`: for products and quotients.
+
+    A power unit is linear in this loss when it is shown magnitudes: hand the network :math:`|x|` (``SEES`` says so to
+    the engine). Signs follow from the parity of the rounded exponents and need no training. Blind to a factor.
+
+    >>> import torch
+    >>> y = torch.tensor([[2.0], [-4.0]])
+    >>> log(-3 * y, y), log(y * y, y)
+    (tensor(0.), tensor(1.))
+    """
+    _check(prediction, target)
+    return centred(_log(prediction), _log(target))
+
+
+def _log(v: Tensor) -> Tensor:
+    return v.abs().clamp_min(TINY).log()
+
+
+def projected(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
+    r"""Squared error of what no linear model of the inputs explains, relative to that part of the target.
+
+    .. math:: \|(I - QQ^T)(\hat y - y)\|^2 / \|(I - QQ^T) y\|^2, \qquad Q = \text{basis of } [1, X]
+
+    On the batch, by least squares (Cholesky's, on standardised columns). For products of sums, whose factors show in
+    the second order only. The batch must have more rows than the inputs have columns, by two at least.
+
+    >>> import torch
+    >>> x = torch.tensor([[1.0], [2.0], [3.0], [5.0]])
+    >>> bool(projected(x * x + 3 * x - 1, x * x, x) < 1e-9), round(projected(0 * x, x * x, x).item(), 3)
+    (True, 1.0)
+    """
+    _check(prediction, target)
+    if inputs is None or inputs.shape[-2] <= inputs.shape[-1] + 1:
+        shape = None if inputs is None else tuple(inputs.shape)
+        raise NALMError(f"The projected loss needs the inputs, with more rows than columns + 1; got {shape}.")
+    error, rest = _residuals(torch.cat([prediction - target, target], -1), inputs).chunk(2, -1)
+    return error.square().mean((-2, -1)) / rest.square().mean((-2, -1)).clamp_min(TINY)
+
+
+def _residuals(v: Tensor, x: Tensor) -> Tensor:
+    """What least squares on [1, x] leaves of each column of v, with one step of refinement."""
+    x = x - x.mean(-2, keepdim=True)
+    x = x / x.square().mean(-2, keepdim=True).clamp_min(TINY).sqrt()
+    gram = x.mT @ x
+    ridge = 1e-6 * x.shape[-2] * torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)
+    factor = torch.linalg.cholesky_ex(gram + ridge).L  # never waits for the device, unlike cholesky
+    for _ in range(2):
+        v = v - v.mean(-2, keepdim=True)
+        v = v - x @ torch.cholesky_solve(x.mT @ v, factor)
+    return v
+
+
+LOSSES: dict[str, Loss] = {
+    loss.__name__: loss for loss in (mse, pcc, pcc_sequential, mape, centred, log, projected)
+}
+# What a loss wants the network to be shown instead of x.
+SEES: dict[str, Callable[[Tensor], Tensor]] = {"log": torch.abs}
 
 
 def loss(name: str) -> Loss:

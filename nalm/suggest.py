@@ -148,13 +148,13 @@ def suggest(
     train = Range(low, high)
     if inputs < arity:
         raise NALMError(f"{operation} takes {arity} operands, got {inputs} inputs: ask for {arity} or more.")
-    about = [_measured(row) for row in (shipped_rows() if rows is None else rows)]
+    summary = shipped_rows() if rows is None else rows
     cases: dict[str, Measured] = {}
-    for m in about:
-        if m.operation == operation and m.n and (m.case not in cases or m.n > cases[m.case].n):
+    for m in (_measured(row) for row in summary if row.get("operation") == operation):
+        if m.n and (m.case not in cases or m.n > cases[m.case].n):
             cases[m.case] = m  # of a case in several experiments, the one with most runs
     if not cases:
-        have = ", ".join(sorted({m.operation for m in about if m.n})) or "nothing"
+        have = ", ".join(sorted({str(row.get("operation")) for row in summary} - {operation})) or "nothing"
         sentence = f"Not known: nothing was measured for {operation}. Measured: {have}."
         return Suggestion(operation, train, inputs, "unknown", False, sentence)
     nearest = min(_problem(m, train, inputs) for m in cases.values())

@@ -64,12 +64,9 @@ def _rate(rate: Interval | None) -> Text:
 def _lead(lead: Difference | None, p: float) -> Text:
     if lead is None:
         return Text("")
-    shade = "" if p >= LEVEL else "bold"
-    return Text.assemble((_number(lead.estimate) + _between(lead), shade), "\n", (f"p {p:.2g}", "dim"))
-
-
-def _between(lead: Interval) -> str:
-    return "" if math.isnan(lead.low) else f" [{_number(lead.low)},{_number(lead.high)}]"
+    first = Text(f"{_number(lead.estimate)}, p {p:.2g}", "" if p >= LEVEL else "bold")
+    ends = "" if math.isnan(lead.low) else f"[{_number(lead.low)},{_number(lead.high)}]"
+    return Text.assemble(first, "\n", (ends, "dim"))
 
 
 def _number(value: float) -> str:

@@ -37,6 +37,26 @@ BELOW = {
     "checkpoints": {"errors", "store", "__init__"},
     "shipped": {"errors", "config", "runs", "claims", "store"},
     "tables": {"config", "stats", "claims", "summary"},
+    "source": {"errors", "runs", "store", "shipped"},
+    "compare": {"errors", "config", "runs", "stats", "claims", "experiments"},
+    "suggest": {"errors", "config", "stats", "operations", "experiments", "asked"},
+    "verdict_tables": {"stats", "claims", "compare", "suggest"},
+    "landscapes": {"errors", "config", "units"},
+    "report": {
+        *(
+            "errors",
+            "config",
+            "runs",
+            "stats",
+            "claims",
+            "experiments",
+            "summary",
+            "store",
+            "shipped",
+            "source",
+        ),
+        *("landscapes", "__init__"),
+    },
     "engine": {
         *(
             "errors",
@@ -58,7 +78,8 @@ BELOW = {
     "bench": {"config", "engine"},
     "cli": {
         *("errors", "bench", "capabilities", "config", "experiments", "asked", "claims", "summary", "store"),
-        *("shipped", "tables", "run", "progress", "__init__"),
+        *("shipped", "tables", "run", "progress", "source", "compare", "suggest", "verdict_tables", "report"),
+        *("landscapes", "__init__"),
     },
     "__main__": {"cli"},
 }
@@ -109,7 +130,19 @@ def test_configurations_need_no_torch():
 
 
 @pytest.mark.parametrize(
-    "part", ["store", "checkpoints", "stats", "experiments", "shipped", "summary", "tables", "asked"]
+    "part",
+    [
+        "store",
+        "checkpoints",
+        "stats",
+        "experiments",
+        "shipped",
+        "summary",
+        "tables",
+        "asked",
+        "compare",
+        "suggest",
+    ],
 )
 def test_results_need_no_torch(part):
     code = f"import sys, nalm.{part}; print(sorted({{'torch', 'sympy'}} & set(sys.modules)))"

@@ -4,6 +4,7 @@ import json
 import math
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from made import case, outcomes, runs
@@ -18,6 +19,7 @@ from nalm.experiments import EXPERIMENTS
 from nalm.shipped import ship
 from nalm.store import Store
 
+ROOT = Path(__file__).parent.parent
 ALL, NONE = [True] * 10, [False] * 10
 
 
@@ -82,6 +84,8 @@ def test_seeds_are_paired_and_those_without_a_partner_are_counted():
     (c,) = compare({"e": a[2:]}, {"e": b})
     assert (c.seeds, c.only_a, c.only_b) == (8, 0, 8) and not c.identical
     assert c.lost == 2 and c.success.estimate == -0.25 and c.a.n == 8
+    (fewer,) = compare({"e": a[:5]}, {"e": a})
+    assert not fewer.identical and not fewer.changed and not fewer.flipped
     (alone,) = compare({"e": a[:3]}, {"e": a[3:]})
     assert (alone.seeds, alone.only_a, alone.only_b) == (0, 3, 7)
     assert alone.success is None and alone.p == 1 and not alone.changed and not alone.missing
@@ -120,9 +124,9 @@ def test_five_thousand_runs_take_a_moment():
         [o for lr in range(1, 201) for o in relearned(lr, shift)]  # 200 cases of 25 seeds
         for shift in (0, 7)
     )
-    began = time.perf_counter()
+    began = time.process_time()
     found = compare({"e": a}, {"e": b})
-    assert len(found) == 200 and time.perf_counter() - began < 4
+    assert len(found) == 200 and time.process_time() - began < 4
 
 
 def relearned(lr, shift):
@@ -192,7 +196,7 @@ def test_a_folder_and_itself_show_no_change(folders):
 
 def test_what_changed_is_marked_and_counted(folders):
     text = run(folders / "a", folders / "b-files")
-    assert "changed" in text and "+0 -8" in text and "-1.00 [" in text and "p 0.016" in text
+    assert "changed" in text and "+0 -8" in text and "-1.00, p 0.016" in text
     assert text.splitlines()[-1] == "1 of 2 cases changed (Holm's p < 0.05); 1 identical."
     assert max(map(len, text.splitlines())) <= 80
     first, second = json.loads(run(folders / "a", folders / "b", "--json"))
@@ -200,9 +204,9 @@ def test_what_changed_is_marked_and_counted(folders):
 
 
 def test_the_published_claims_stand_for_the_second_folder():
-    text = run("results", "published")
+    text = run(ROOT / "results", "published")
     assert "published numbers differ from ours" in text.splitlines()[-1]
-    rows = json.loads(run("results", "published", "--json"))
+    rows = json.loads(run(ROOT / "results", "published", "--json"))
     differ = sum(row["verdict"] == "differs" for row in rows)
     assert text.splitlines()[-1].startswith(f"{differ} of ") and rows[0]["place"]
 
@@ -226,7 +230,7 @@ def test_hostile_names_are_text(tmp_path):
             store.register(Experiment(HOSTILE, HOSTILE, (odd,), (0, 1)))
             store.save(runs(cases=[odd] * 2, test=[test] * 2))
     text = run(tmp_path / "a", tmp_path / "b")
-    assert "[/red][bold]x" in text.replace("\n", "") or "[/red]" in text
+    assert "[/red][bold]x[/bold]" in "".join(line.split("  ")[0].strip() for line in text.splitlines())
     assert "\x1b" not in text and max(map(len, text.splitlines())) <= 80
     assert "0 of 1 cases changed" in text
 

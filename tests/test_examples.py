@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from nalm import shipped
+from nalm.claims import judge
+from nalm.experiments import EXPERIMENTS
+
 ROOT = Path(__file__).parent.parent
-BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+README = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 
 
 def python(*arguments: str) -> str:
@@ -33,3 +38,16 @@ def test_a_block_of_the_readme_prints_what_it_says(index):
     output = python("-c", BLOCKS[index])
     for line in expected:
         assert line in output, output
+
+
+def test_the_numbers_in_the_readme_are_those_of_the_shipped_results():
+    said = re.search(
+        r"Of the (\d+) numbers published about chapter 3, (\d+) agree with ours \(([\d,]+) runs", README
+    )
+    verdicts, runs = [], 0
+    for name, path in shipped.experiments(ROOT / "results").items():
+        if name.startswith("thesis/ch3/"):
+            outcomes = shipped.read(path)
+            runs += len(outcomes)
+            verdicts += [judge(claim, outcomes).verdict for claim in EXPERIMENTS[name].claims]
+    assert [int(n.replace(",", "")) for n in said.groups()] == [len(verdicts), verdicts.count("agrees"), runs]

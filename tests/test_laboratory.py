@@ -105,6 +105,15 @@ def test_experiments_are_listed_and_shown():
     assert len(shown[0]["cases"]) == 54
 
 
+def test_landscapes_are_shown_with_their_minima():
+    text = nalm("show", "landscapes/nmu").stdout
+    assert "(1, 1) solution" in text and "(-0.1667, -0.5)" in text
+    (found,) = json.loads(nalm("run", "landscapes/nmu", "--json").stdout)
+    assert len(found["z"]) == len(found["y"])
+    done = nalm("show", "landscapes/nmuu")
+    assert done.returncode == 2 and "Did you mean 'landscapes/nmu'" in done.stderr
+
+
 def test_a_full_disk_is_a_sentence_and_loses_no_finished_run(tmp_path):
     """A file system of one megabyte: small runs fit, many long curves do not."""
     folder = tmp_path / "small"

@@ -90,15 +90,26 @@ def test_a_loss_reproduces_the_golden_vector(loss, golden):
 @pytest.mark.parametrize("runs", [(4,), (2, 3)], ids=str)
 def test_the_loss_of_a_population_is_the_loss_of_each_run(loss, runs):
     prediction, target = data(3, (*runs, 8, 2))
-    together = loss(prediction, target)
+    x = seen(target)
+    together = loss(prediction, target, x)
     assert together.shape == runs
-    pairs = zip(prediction.flatten(0, -3), target.flatten(0, -3), strict=True)
-    close(together.flatten(), torch.stack([loss(p, t) for p, t in pairs]), rtol=1e-12)
+    rows = zip(*(v.flatten(0, -3) for v in (prediction, target, x)), strict=True)
+    close(together.flatten(), torch.stack([loss(*row) for row in rows]), rtol=1e-12)
+
+
+def seen(target):
+    """Inputs of one column, no linear function of the rows' numbers."""
+    rows = torch.arange(1, target.shape[-2] + 1, dtype=target.dtype).square()
+    return rows.unsqueeze(-1).expand(*target.shape[:-1], 1)
 
 
 @every_loss
 def test_the_inputs_may_be_handed_in(loss):
     prediction, target = data(4)
+    if loss.__name__ == "projected":  # which is about them
+        with pytest.raises(NALMError, match="needs the inputs"):
+            loss(prediction, target)
+        return
     close(loss(prediction, target, torch.zeros(16, 2)), loss(prediction, target), rtol=0)
 
 
@@ -121,7 +132,7 @@ def test_other_shapes_are_refused_in_one_sentence_that_names_both(loss, shapes):
 def test_gradients_are_those_of_finite_differences(loss):
     prediction, target = data(5, (3, 4, 2))
     assert torch.autograd.gradcheck(
-        lambda p: loss(p, target), prediction.requires_grad_(), eps=1e-3, atol=1e-7
+        lambda p: loss(p, target, seen(target)), prediction.requires_grad_(), eps=1e-3, atol=1e-7
     )
 
 
@@ -129,7 +140,8 @@ def test_gradients_are_those_of_finite_differences(loss):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_a_constant_prediction_has_finite_gradients(loss, dtype):
     prediction = torch.full((5, 1), 2.0, dtype=dtype, requires_grad=True)
-    value = loss(prediction, torch.arange(1, 6, dtype=dtype).unsqueeze(-1))
+    target = torch.arange(1, 6, dtype=dtype).unsqueeze(-1)
+    value = loss(prediction, target, seen(target))
     value.backward()
     assert value.isfinite()
     assert prediction.grad.isfinite().all()

@@ -25,11 +25,15 @@ def list_(json: Json = False) -> None:
     from rich.console import Console
 
     Console().print(tables.listing(EXPERIMENTS.values()))
+    typer.echo("Analytic figures, computed when they are asked for: nalm show landscapes")
 
 
 @app.command()
 def show(name: str, json: Json = False) -> None:
-    """Show an experiment: its cases, recipes, seeds and published claims."""
+    """Show an experiment: its cases, recipes, seeds and published claims; or a landscape and its minima."""
+    if name.strip("/").split("/")[0] == "landscapes":
+        _landscapes(name.strip("/"), json)
+        return
     from nalm import tables
     from nalm.experiments import experiments
 
@@ -44,6 +48,26 @@ def show(name: str, json: Json = False) -> None:
     for experiment in found:
         for part in tables.shown(experiment):
             Console().print(part)
+
+
+def _landscapes(name: str, as_json: bool) -> None:
+    """Compute the landscapes at or below a name, and say where their minima are."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from nalm.landscapes import LANDSCAPES, compute
+
+    found = [compute(n) for n in LANDSCAPES if f"{n}/".startswith(f"{name}/")] or [compute(name)]
+    if as_json:
+        print_json([surface.json() for surface in found])
+        return
+    table = Table("landscape", "what it shows", "minima", "figure")
+    for surface in found:
+        minima = [f"({m['x']:.4g}, {m['y']:.4g}) {m['kind']}" for m in surface.json().get("minima", [])]
+        table.add_row(
+            surface.name.removeprefix("landscapes/"), surface.title, "\n".join(minima), surface.source
+        )
+    Console().print(table)
 
 
 @app.command()
@@ -68,6 +92,9 @@ def run(
     json: Json = False,
 ) -> None:
     """Run an experiment; what is stored already is not trained again, what was interrupted goes on."""
+    if name.strip("/").split("/")[0] == "landscapes":
+        _landscapes(name.strip("/"), json)  # nothing to train: they are computed
+        return
     from rich.console import Console
 
     from nalm import asked, progress

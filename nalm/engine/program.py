@@ -12,6 +12,7 @@ from nalm import functional as F
 from nalm.engine.compiler import Compiler, Methods
 from nalm.engine.network import Network, Tensors
 from nalm.engine.plan import Run
+from nalm.losses import SEES
 from nalm.losses import loss as find_loss
 from nalm.tasks.operands import Target
 from nalm.tasks.samples import Sampler, fixed_rows, published
@@ -126,9 +127,10 @@ class Program:
         x, y = given if given is not None else self._data(step, s)
         counters = {n.replace(".key", ".counter"): step.expand(len(self.runs)) for n in self._noise}
         loss = find_loss(loss_name)
+        seen = SEES[loss_name](x) if loss_name in SEES else x
 
         def objective(p: Tensors) -> Tensor:
-            prediction, terms = self._learn("penalised", {**p, **self._noise, **counters}, x, wanted)
+            prediction, terms = self._learn("penalised", {**p, **self._noise, **counters}, seen, wanted)
             each = loss(prediction, y, x)
             for name in names:
                 ramp = ((step - s[f"{name}.start"]) * s[f"{name}.slope"]).clamp(0, 1)

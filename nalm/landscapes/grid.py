@@ -23,7 +23,7 @@ def points(x: Array, y: Array) -> Array:
     return np.stack(np.meshgrid(x, y), -1).reshape(-1, 2)
 
 
-def spread(unit: U, runs: int) -> U:
+def _widened(unit: U, runs: int) -> U:
     """The unit itself as a population of that many runs, in float64, every parameter 0."""
     for name, first in unit.start().items():
         zeros = torch.zeros(runs, *first.shape, dtype=torch.float64)
@@ -34,11 +34,11 @@ def spread(unit: U, runs: int) -> U:
 def populate(unit: U, weights: Mapping[str, Tensor]) -> U:
     """The unit itself as a population with these effective weights (runs, ...)."""
     runs = len(next(iter(weights.values())))
-    return spread(unit, runs).assign_(weights)
+    return _widened(unit, runs).assign_(weights)
 
 
 def populate_raw(unit: U, parameters: Mapping[str, Tensor]) -> U:
     """The unit itself as a population with these raw parameters; those not named are 0."""
     runs = len(next(iter(parameters.values())))
-    Unit.assign_(spread(unit, runs), parameters)
+    Unit.assign_(_widened(unit, runs), parameters)
     return unit

@@ -1,6 +1,7 @@
 """Minima of a surface that is the length of some residuals: seen on a grid, then polished."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,52 +16,91 @@ Mask = npt.NDArray[np.bool_]
 
 ZERO = 1e-8  # heights below it are none
 SAME = 1e-6  # minima nearer than this are one
+NEAR = 1e-3  # known weights this near are meant: an epsilon has moved them
 CORNER = 4  # grid points that a sign change at one point may touch; a valley touches more
 FINE = 10  # points each way of the patch on which a minimum of the grid is looked at again
-TRIES = 8  # points of a valley from which its bottom is sought
+TRIES = 8  # points of a valley beside which its bottom is sought
+SHIFT = 1e-6  # each way, of the differences a descent is guided by
+STEP = 1e-4  # of a slope's differences, which are of fourth order
+LOOSE, TIGHT = 1e-10, 1e-15  # tolerances of a descent, and of polishing: as far as float64 goes
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """A grid over two weights; its ends are the bounds of both."""
+
+    x: Array
+    y: Array
+
+    @property
+    def low(self) -> Array:
+        return np.array([self.x[0], self.y[0]])
+
+    @property
+    def high(self) -> Array:
+        return np.array([self.x[-1], self.y[-1]])
+
+    @property
+    def cell(self) -> Array:
+        return np.array([self.x[1] - self.x[0], self.y[1] - self.y[0]])
+
+    def on_grid(self, residuals: Residuals) -> Array:
+        """Residuals at every point, (len(y), len(x), k)."""
+        return residuals(points(self.x, self.y)).reshape(len(self.y), len(self.x), -1)
+
+    def around(self, point: Array) -> "Window":
+        """A fine grid over the cells that meet at a point."""
+        low, high = np.maximum(point - self.cell, self.low), np.minimum(point + self.cell, self.high)
+        return Window(*(np.linspace(a, b, 2 * FINE + 1) for a, b in zip(low, high, strict=True)))
+
+    def groups(self, mask: Mask) -> Iterator[Array]:
+        """The points (n, 2) of each group of neighbours in a mask."""
+        labels, _ = scipy.ndimage.label(mask, np.ones((3, 3)))
+        for rows, columns in scipy.ndimage.value_indices(labels, ignore_value=0).values():
+            yield np.stack([self.x[columns], self.y[rows]], -1)
 
 
 def heights(residuals: Residuals, x: Array, y: Array) -> Array:
     """Length of the residuals on a grid, (len(y), len(x))."""
-    return np.asarray(np.linalg.norm(_on_grid(residuals, x, y), axis=-1))
+    return np.asarray(np.linalg.norm(Window(x, y).on_grid(residuals), axis=-1))
 
 
 def search(residuals: Residuals, x: Array, y: Array, known: Known) -> tuple[Minimum, ...]:
-    """Minima in the window the grid spans, bounds included, polished to about 1e-8.
+    """Minima in the window the grid spans, bounds included, polished to 1e-8.
 
     A single residual is zero along curves, not at points: where it changes sign the grid shows a valley,
-    which is represented by its point nearest to known weights. Any other minimum is a grid point, or a
-    group of equal ones, that no neighbour undercuts, neither on the grid nor on a finer one around it.
+    which is represented by known weights on it, or by a point near to them. Any other minimum is a grid
+    point, or a group of equal ones, that nothing undercuts, neither on the grid nor on a finer one there.
     """
-    r = _on_grid(residuals, x, y)
+    window = Window(x, y)
+    r = window.on_grid(residuals)
+    single = r.shape[-1] == 1
     z = np.where(np.isfinite(r).all(-1), np.linalg.norm(r, axis=-1), np.inf)
-    crossed = _sign_changes(r[..., 0]) if r.shape[-1] == 1 else np.zeros(z.shape, bool)
+    crossed = _sign_changes(r[..., 0]) if single else np.zeros(z.shape, bool)
     found: list[Minimum] = []
 
     def add(point: Array, height: float, shape: Shape) -> None:
         if all(np.hypot(point[0] - m.x, point[1] - m.y) > SAME for m in found):
-            kind = _kind(point, height, known, (x[1] - x[0], y[1] - y[0]))
+            kind = _kind(point, height, known)
             found.append(Minimum(float(point[0]), float(point[1]), height, kind, shape))
 
-    for nodes in _groups(crossed, x, y):
-        for start in _nearest(nodes, known)[:TRIES]:
-            point, height = _polished(residuals, start, x, y)
-            if height < ZERO:  # otherwise the sign changed at a jump
-                add(point, height, "valley" if len(nodes) > CORNER else "point")
-                break
+    for nodes in window.groups(crossed):
+        bottom = _bottom(residuals, nodes, known, window)
+        if bottom is not None:  # otherwise the sign changed at a jump
+            add(*bottom, "valley" if len(nodes) > CORNER else "point")
     lowest = np.isfinite(z) & (z <= scipy.ndimage.minimum_filter(z, 3, mode="nearest"))
-    for nodes in _groups(lowest & ~crossed, x, y):
-        seen = _seen_again(residuals, _middle(nodes, known), x, y)
+    for nodes in window.groups(lowest & ~crossed):
+        seen = _seen_again(residuals, _middle(nodes, known), window)
         if seen is None:
             continue
-        point, height = _polished(residuals, seen, x, y)
-        if height >= ZERO or r.shape[-1] > 1:  # the zeros of a single residual are found above
-            add(point, height, "plateau" if len(nodes) > 1 else "point")
+        # Far from zero a single residual's descent jumps, so it is kept where the minimum was seen.
+        point, height = _descended(residuals, seen, window.around(seen) if single else window)
+        if height >= ZERO:
+            point, height = _settled(residuals, point, window)
+        elif single:
+            continue  # its zeros are found above
+        add(point, height, "plateau" if len(nodes) > 1 else "point")
     return tuple(sorted(found, key=lambda m: (m.z >= ZERO, m.kind != "solution", -m.x, -m.y)))
-
-
-def _on_grid(residuals: Residuals, x: Array, y: Array) -> Array:
-    return residuals(points(x, y)).reshape(len(y), len(x), -1)
 
 
 def _sign_changes(r: Array) -> Mask:
@@ -74,68 +114,111 @@ def _sign_changes(r: Array) -> Mask:
     return near
 
 
-def _groups(mask: Mask, x: Array, y: Array) -> Iterator[Array]:
-    """Points (n, 2) of each group of neighbours in a mask."""
-    labels, _ = scipy.ndimage.label(mask, np.ones((3, 3)))
-    for rows, columns in scipy.ndimage.value_indices(labels, ignore_value=0).values():
-        yield np.stack([x[columns], y[rows]], -1)
+def _length(residuals: Residuals, at: Array) -> Array:
+    """Heights at points (n, 2); infinite where there is no number."""
+    z = np.linalg.norm(residuals(at), axis=-1)
+    return np.where(np.isfinite(z), z, np.inf)
 
 
-def _distances(nodes: Array, known: Known) -> Array:
-    """From every node to every known point, (nodes, known)."""
-    return np.asarray(np.linalg.norm(nodes[:, None] - np.array(list(known)), axis=-1))
+def _bottom(residuals: Residuals, nodes: Array, known: Known, window: Window) -> tuple[Array, float] | None:
+    """A zero in a group of grid points beside sign changes: known weights, or one near to them."""
+    named = np.array(list(known))
+    distance = np.linalg.norm(nodes[:, None] - named, axis=-1)  # (nodes, known)
+    exact = (_length(residuals, named) < ZERO) & (distance.min(0) <= np.linalg.norm(window.cell))
+    for point in (*named[exact], *nodes[distance.min(1).argsort(kind="stable")][:TRIES]):
+        for end in _opposite(residuals, point, window):
+            zero = point + _crossing(residuals, point, end) * (end - point)
+            height = float(_length(residuals, zero[None])[0])
+            if height < ZERO:
+                return zero, height
+    return None
 
 
-def _nearest(nodes: Array, known: Known) -> Array:
-    """The nodes, those nearest to a known point first; a node that is one to rounding is that point."""
-    distances = _distances(nodes, known)
-    ordered = nodes[distances.min(1).argsort(kind="stable")]
-    if distances.min() < 1e-2:  # known weights need not lie on the grid
-        ordered[0] = list(known)[int(distances.min(0).argmin())]
-    return ordered
+def _opposite(residuals: Residuals, point: Array, window: Window) -> Array:
+    """Neighbours of a point, (n, 2), where the residual has another sign; the point itself if it has none."""
+    sides = np.concatenate([np.eye(2), -np.eye(2)]) * window.cell
+    ring = np.concatenate([point[None], np.clip(point + sides, window.low, window.high)])
+    r = residuals(ring)[:, 0]
+    if abs(r[0]) < ZERO:
+        return ring[:1]
+    return ring[np.isfinite(r) & (np.sign(r) == -np.sign(r[0]))]
+
+
+def _crossing(residuals: Residuals, start: Array, end: Array) -> float:
+    """Which share of the way from start to end a residual changes its sign."""
+    if (start == end).all():
+        return 0.0
+    return float(
+        scipy.optimize.brentq(lambda t: residuals((start + t * (end - start))[None])[0, 0], 0, 1, xtol=TIGHT)
+    )
 
 
 def _middle(nodes: Array, known: Known) -> Array:
-    """The node that is a known point, or the one nearest to the middle of them all."""
-    distances = _distances(nodes, known)
-    if distances.min() < ZERO:
-        return nodes[distances.min(1).argmin()]
-    return nodes[np.linalg.norm(nodes - nodes.mean(0), axis=-1).argmin()]
+    """The node that is known, or the one nearest to the middle of them all."""
+    distance = np.linalg.norm(nodes[:, None] - np.array(list(known)), axis=-1).min(1)
+    if distance.min() > ZERO:
+        distance = np.linalg.norm(nodes - nodes.mean(0), axis=-1)
+    return nodes[distance.argmin()]
 
 
-def _seen_again(residuals: Residuals, start: Array, x: Array, y: Array) -> Array | None:
-    """The lowest point of a fine patch around a grid point, None if the ground falls away beyond it."""
-    low = np.maximum(start - (x[1] - x[0], y[1] - y[0]), (x[0], y[0]))
-    high = np.minimum(start + (x[1] - x[0], y[1] - y[0]), (x[-1], y[-1]))
-    patch = points(*(np.linspace(a, b, 2 * FINE + 1) for a, b in zip(low, high, strict=True)))
-    z = np.linalg.norm(residuals(np.concatenate([start[None], patch])), axis=-1)
-    z = np.where(np.isfinite(z), z, np.inf)
+def _seen_again(residuals: Residuals, start: Array, window: Window) -> Array | None:
+    """The lowest point of a fine grid around a point, None if the ground falls away beyond it."""
+    patch = window.around(start)
+    fine = points(patch.x, patch.y)
+    z = _length(residuals, np.concatenate([start[None], fine]))
     if z[0] <= z.min() * (1 + 1e-12):
         return start
-    best = patch[z[1:].argmin()]
-    beyond = ((best == low) & (low > (x[0], y[0]))) | ((best == high) & (high < (x[-1], y[-1])))
-    return None if beyond.any() else best
+    best = fine[z[1:].argmin()]
+    falls = ((best == patch.low) & (best > window.low)) | ((best == patch.high) & (best < window.high))
+    return None if falls.any() else best
 
 
-def _polished(residuals: Residuals, start: Array, x: Array, y: Array) -> tuple[Array, float]:
-    """The minimum near a point within the window, and its height."""
+def _descended(residuals: Residuals, start: Array, window: Window) -> tuple[Array, float]:
+    """The lowest point a descent within the window reaches, and its height; exact only where that is 0."""
+
+    def jacobian(p: Array) -> Array:  # (k, 2), all differences at once; one-sided at a bound
+        ends = np.clip(p + SHIFT * np.array([1, -1])[:, None, None] * np.eye(2), window.low, window.high)
+        above, below = residuals(ends.reshape(-1, 2)).reshape(2, 2, -1)
+        return ((above - below) / np.diagonal(ends[0] - ends[1])[:, None]).T
+
     fit = scipy.optimize.least_squares(
         lambda p: residuals(p[None])[0],
         start,
-        jac="3-point",
-        bounds=((x[0], y[0]), (x[-1], y[-1])),
+        jac=jacobian,
+        bounds=(window.low, window.high),
         method="dogbox",  # holds bounds exactly
-        ftol=1e-15,
-        xtol=1e-15,
-        gtol=1e-15,
+        ftol=LOOSE,
+        xtol=LOOSE,
+        gtol=TIGHT,
     )
     return fit.x, float(np.linalg.norm(fit.fun))
 
 
-def _kind(point: Array, height: float, known: Known, cell: tuple[float, float]) -> Kind:
+def _settled(residuals: Residuals, point: Array, window: Window) -> tuple[Array, float]:
+    """A minimum above 0, where the slope of its square vanishes: that is more exact than the least height."""
+    free = np.flatnonzero((point > window.low) & (point < window.high))
+    if not len(free):
+        return point, float(_length(residuals, point[None])[0])
+    shifts = np.array([-2, -1, 1, 2]) * STEP
+    stencil = shifts[:, None, None] * np.eye(2)[free]  # (4, free, 2)
+
+    def slope(p: Array) -> Array:
+        moved = point.copy()
+        moved[free] = p
+        z = _length(residuals, (moved + stencil).reshape(-1, 2)).reshape(4, -1) ** 2
+        return (z[0] - 8 * z[1] + 8 * z[2] - z[3]) / (12 * STEP)
+
+    root = scipy.optimize.root(slope, point[free], tol=TIGHT).x
+    settled = point.copy()
+    if (np.abs(root - point[free]) < window.cell[free]).all():  # or the surface has an edge there
+        settled[free] = root
+    return settled, float(_length(residuals, settled[None])[0])
+
+
+def _kind(point: Array, height: float, known: Known) -> Kind:
     if height >= ZERO:
         return "local"
     for weights, kind in known.items():
-        if (np.abs(point - weights) <= cell).all():
+        if (np.abs(point - weights) < NEAR).all():
             return kind
     return "alternative"

@@ -1,5 +1,6 @@
 """What a landscape is once computed: a surface with its minima, or a bundle of curves; both as plain data."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,15 +13,16 @@ Array = npt.NDArray[np.float64]
 Kind = Literal["solution", "alternative", "local", "clipped"]
 Shape = Literal["point", "valley", "plateau"]
 
-DIGITS = 5  # significant digits of the plain data
+DIGITS = 5  # significant digits in the plain data
+FEWER = 4  # those of the many heights
 
 
 @dataclass(frozen=True)
 class Minimum:
     """Weights that no small legal step improves, and what kind of place they are.
 
-    ``solution`` are weights that solve the task, ``alternative`` others without error on the sample,
-    ``local`` a place with an error, ``clipped`` one where only the bounds of the weights stop the descent.
+    ``solution`` are weights that solve the task, ``alternative`` others of height 0 (no error on the sample,
+    or no gradient), ``local`` a place above 0, ``clipped`` one where only the weights' bounds stop a descent.
     A minimum is a ``point``, or one point of a ``valley`` (a curve) or ``plateau`` of equal height.
     """
 
@@ -72,7 +74,7 @@ class Surface:
         return float(self.z[np.abs(self.y - y).argmin(), np.abs(self.x - x).argmin()])
 
     def json(self) -> dict[str, Any]:
-        """Plain data for a report: five digits, and None where there is no finite number."""
+        """Plain data for a report: four digits of a height, and None where there is no finite number."""
         return {
             "kind": "surface",
             "name": self.name,
@@ -81,7 +83,7 @@ class Surface:
             "y_label": self.y_label,
             "x": _numbers(self.x),
             "y": _numbers(self.y),
-            "z": [_numbers(row) for row in self.z],
+            "z": [_numbers(row, FEWER) for row in self.z],
             "log": self.log,
             "clip": None if self.clip is None else list(self.clip),
             "minima": [m.json() for m in self.minima],
@@ -130,9 +132,9 @@ class Curves:
         }
 
 
-def _number(value: float) -> float | None:
-    return float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None
+def _number(value: float, digits: int = DIGITS) -> float | None:
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
 
 
-def _numbers(values: Array) -> list[float | None]:
-    return [_number(v) for v in values.tolist()]
+def _numbers(values: Array, digits: int = DIGITS) -> list[float | None]:
+    return [_number(v, digits) for v in values.tolist()]

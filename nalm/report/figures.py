@@ -15,6 +15,7 @@ COLOURS = (  # told apart by people who see colours differently
     *("#a5aa00", "#e73f74", "#3969ac", "#11a579"),
 )
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "cross", "hexagon", "triangle-down")
+SIDE = 81  # points of a surface along an axis
 MANY = 8  # runs from which on an upper end may stretch the axis
 WIDTH = 0.6  # of a range's place on the axis, shared by its units
 PANELS = (
@@ -156,3 +157,12 @@ def curves(study: Study) -> dict[str, Any]:
 def packed(values: np.ndarray) -> str:
     """Numbers as base64 of little-endian float32, rows after one another."""
     return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode()
+
+
+def thinned(surface: dict[str, Any]) -> dict[str, Any]:
+    """A landscape with at most some eighty points a side, which is all a page can show."""
+    if "z" not in surface:
+        return surface
+    columns, rows = (max(1, -(-len(surface[axis]) // SIDE)) for axis in "xy")
+    z = [row[::columns] for row in surface["z"][::rows]]
+    return surface | {"x": surface["x"][::columns], "y": surface["y"][::rows], "z": z}

@@ -94,15 +94,21 @@
 
   function surface(node, solid) {
     const l = data.landscapes[+node.dataset.index];
+    const height = (v) => {
+      if (v === null) return null;
+      const kept = l.clip ? Math.min(Math.max(v, l.clip[0]), l.clip[1]) : v;
+      return l.log ? Math.log10(Math.max(kept, 1e-12)) : kept;
+    };
+    const z = l.z && l.z.map((row) => row.map(height)), what = l.log ? "log10" : "";
     let traces, layout = { height: 320, margin: { l: 50, r: 8, t: 8, b: 40 }, xaxis: { title: { text: l.x_label } }, yaxis: { title: { text: l.y_label } } };
     if (l.series) {
       traces = Object.entries(l.series).map(([name, y]) => ({ x: l.x, y, name, type: "scatter", mode: "lines" }));
       layout.legend = { orientation: "h", y: 1.12 };
     } else if (solid) {
-      traces = [{ type: "surface", x: l.x, y: l.y, z: l.z, colorscale: "Viridis", showscale: false }];
+      traces = [{ type: "surface", x: l.x, y: l.y, z, colorscale: "Viridis", showscale: false }];
       layout.scene = { xaxis: { title: { text: l.x_label } }, yaxis: { title: { text: l.y_label } } };
     } else {
-      traces = [{ type: "heatmap", x: l.x, y: l.y, z: l.z, colorscale: "Viridis", hovertemplate: "%{x:.3g}, %{y:.3g}: %{z:.3g}<extra></extra>" }];
+      traces = [{ type: "heatmap", x: l.x, y: l.y, z, colorscale: "Viridis", colorbar: { thickness: 10, title: { text: what } }, hovertemplate: "%{x:.3g}, %{y:.3g}: %{z:.3g}<extra></extra>" }];
       if (l.minima.length) traces.push({ type: "scatter", mode: "markers", x: l.minima.map((m) => m.x), y: l.minima.map((m) => m.y), marker: { color: "#d55e00", symbol: "x", size: 9 }, hovertemplate: "minimum (%{x:.4g}, %{y:.4g})<extra></extra>", showlegend: false });
     }
     return Plotly.newPlot(node, traces, dressed(layout), settings);

@@ -9,6 +9,7 @@ from typing import Any
 import nalm
 from nalm.claims import Verdict, unit_of
 from nalm.errors import NALMError
+from nalm.landscapes import LANDSCAPES, compute
 from nalm.report import classify, figures
 from nalm.report.study import Study, best, label, require, studies
 from nalm.stats import Interval
@@ -22,10 +23,10 @@ MOST = 20_000  # runs whose curves are put into a page
 
 
 def write(where: Path | str, path: Path, experiment: str = "") -> Path:
-    """Make the page for a results folder or shipped tables."""
+    """Make the page for a results folder or shipped tables; a page of everything has the landscapes too."""
     found = studies(where, experiment)
     require(found)
-    text = render(found, str(where))
+    text = render(content(found, not experiment), Path(where).name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -34,7 +35,7 @@ def write(where: Path | str, path: Path, experiment: str = "") -> Path:
     return path
 
 
-def render(found: Sequence[Study], where: str) -> str:
+def render(data: dict[str, Any], where: str) -> str:
     """The page as text."""
     try:
         import jinja2
@@ -46,7 +47,6 @@ def render(found: Sequence[Study], where: str) -> str:
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
     template = environment.from_string(files.joinpath("page.html").read_text())
-    data = content(found)
     return template.render(
         data=embedded(data),
         page=data,
@@ -64,7 +64,7 @@ def embedded(data: Any) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def content(found: Sequence[Study]) -> dict[str, Any]:
+def content(found: Sequence[Study], with_landscapes: bool = True) -> dict[str, Any]:
     """Everything the page shows, as plain values."""
     names = [label(s.case) for study in found for s in study.summaries]
     looks = figures.colours(names)
@@ -73,7 +73,9 @@ def content(found: Sequence[Study]) -> dict[str, Any]:
         "glance": [_glance(key, ranges) for key, ranges in best(found).items()],
         "operations": list(dict.fromkeys(s.case.operation for study in found for s in study.summaries)),
         "experiments": [_experiment(study, looks, small) for study in found],
-        "landscapes": [],
+        "landscapes": [figures.thinned(compute(name).json()) for name in LANDSCAPES]
+        if with_landscapes
+        else [],
         "looks": {name: list(look) for name, look in looks.items()},
     }
 
