@@ -18,10 +18,13 @@ def solve(columns: Array, target: Array) -> Array:
 
 
 def additive(problem: Problem) -> Iterator[Node]:
-    r"""y = w.x + b, by least squares with errors relative to y where that is large.
+    r"""y = w.x + b, or a number alone, by least squares with errors relative to y where that is large.
 
     .. math:: \min_w \sum_k r_k^2 (y_k - w \cdot x_k)^2, \qquad r_k = 1 / \sqrt{\mathrm{med}|y|^2 + y_k^2}
     """
+    if problem.constant:
+        yield Sum((), (), float(np.median(problem.y)))
+        return
     r, columns = problem.relative, problem.columns
     inputs = tuple(Input(i) for i in columns)
     x = problem.x[:, columns] * r[:, None]

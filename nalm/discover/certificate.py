@@ -2,7 +2,7 @@
 
 A law is ``exact`` if on every row it differs from y by no more than ``SLACK`` times its own rounding error, in the
 precision of the data, and if the data could have told: a term of natural size that the law lacks would stick out
-of its numbers' reach. It is ``consistent`` with noisy data if neither freeing its numbers nor adding terms
+of its numbers' reach, and every digit counts. It is ``consistent`` with noisy data if neither freeing its numbers nor adding terms
 explains held-out rows significantly better. Otherwise nothing is proven, and the verdict is ``none``.
 """
 
@@ -85,6 +85,21 @@ def resolution(node: Node, problem: Problem, free_only: bool) -> float:
     return float(np.sqrt((missing**2).mean(0)).min())
 
 
+def digits_felt(node: Node, problem: Problem) -> float:
+    """How far the data feels the digits of the numbers that are not simple: the least over all of them.
+
+    Each such number is moved to the nearest half, and the largest change over the tolerance is taken.
+    """
+    x, y = problem.held_x[:RESOLUTION_ROWS], problem.held_y[:RESOLUTION_ROWS]
+    values = np.array(numbers(node))
+    free = np.array([not is_simple(n) for n in values], bool)
+    _, slopes = tangent(node, x)
+    _, error = bounded(node, x, problem.u)
+    moved = slopes[:, free] * (values - np.round(2 * values) / 2)[free]
+    felt = np.abs(np.nan_to_num(moved)) / (SLACK * (error + problem.u * np.abs(y)))[:, None]
+    return float(felt.max(0).min(initial=np.inf))
+
+
 def certify(node: Node, problem: Problem, names: list[str] | None = None) -> Certificate:
     """Test a law against every row: ``exact`` or ``none``."""
     held_x, held_y = problem.held_x, problem.held_y
@@ -118,7 +133,11 @@ def _told_apart(node: Node, problem: Problem) -> bool:
     if resolution(node, problem, free_only=False) < SNAPPED_RESOLUTION:
         return False
     free = any(not is_simple(n) for n in numbers(node))
-    return not free or resolution(node, problem, free_only=True) >= FREE_RESOLUTION
+    if not free:
+        return True
+    if digits_felt(node, problem) < FREE_RESOLUTION:
+        return False
+    return resolution(node, problem, free_only=True) >= FREE_RESOLUTION
 
 
 def _domain(node: Node, problem: Problem, names: list[str] | None) -> dict[str, tuple[float, float]]:

@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import numpy as np
 import sympy
 
 # name -> value; a recognised number is a small fraction times one of these
@@ -19,7 +20,11 @@ BASES: dict[str, tuple[float, sympy.Expr]] = {
     "pi**2": (math.pi**2, sympy.pi**2),
 }
 ACCIDENT = 1e-3  # a number is recognised where the chance of being so near a simple one is below this
-LARGEST = 360  # numerator and denominator of a fraction times an irrational number
+LARGEST = 360  # numerator (of a multiple of an irrational number) and denominator
+
+_DENOMINATORS = np.arange(1.0, LARGEST + 1)
+_VALUES = np.array([value for value, _ in BASES.values()])
+_WEIGHTS = np.arange(1.0, len(BASES) + 1)  # the further down the list, the less expected
 
 
 def recognised(value: float, error: float) -> float | None:
@@ -33,50 +38,50 @@ def recognised(value: float, error: float) -> float | None:
     if abs(value) <= error:
         return 0.0
     error = max(error, 4e-16 * abs(value))
-    found: tuple[float, float] | None = None
-    for weight, (base, _) in enumerate(BASES.values(), start=1):
-        near = _fraction(value / base, error / base)
-        if near is None or (base != 1 and max(abs(near.numerator), near.denominator) > LARGEST):
-            continue
-        # the share of numbers of this size that lie so near to one as simple as this
-        cost = weight * abs(near.numerator) * near.denominator * error / abs(value)
-        if found is None or cost < found[0]:
-            found = cost, near.numerator / near.denominator * base
+    found = _fraction(value, error)
     for digits in range(1, 9):
         short = float(f"{value:.{digits - 1}e}")
         if abs(short - value) <= error:
-            cost = 10.0**digits * error / abs(value)
-            found = (cost, short) if found is None or cost < found[0] else found
+            found = min(found, (10.0**digits * error / abs(value), short))
             break
-    return found[1] if found is not None and found[0] < ACCIDENT else None
+    return found[1] if found[0] < ACCIDENT else None
 
 
-def _fraction(value: float, error: float) -> Fraction | None:
-    """The first convergent, or its neighbour, within the error."""
-    if not 1e-9 < abs(value) < 1e9:
-        return None
-    for largest in (1, 2, 3, 4, 6, 8, 12, 16, 24, 36, 64, 128, 360):
-        near = Fraction(value).limit_denominator(largest)
-        if abs(float(near) - value) <= error:
-            return near
-    return None
+def _fraction(value: float, error: float) -> tuple[float, float]:
+    """The cheapest fraction times a base within the error; its cost is the chance of such an accident."""
+    quotients = value / _VALUES[:, None]
+    above = np.rint(quotients * _DENOMINATORS)
+    cost = _WEIGHTS[:, None] * np.abs(above) * _DENOMINATORS * error / abs(value)
+    far = np.abs(above / _DENOMINATORS - quotients) * _VALUES[:, None] > error
+    far |= (above == 0) | (np.abs(above) > np.where(_VALUES == 1, 1e9, LARGEST)[:, None])
+    cost = np.where(far, np.inf, cost)
+    base, below = np.unravel_index(int(np.argmin(cost)), cost.shape)
+    number = above[base, below] / _DENOMINATORS[below] * _VALUES[base]
+    return float(cost[base, below]), float(number)
 
 
 def spelled(value: float) -> sympy.Expr:
     """A number as SymPy: exact where its double is that of a simple number, else all its digits.
 
-    >>> spelled(0.5), spelled(2 * math.pi), spelled(6.674)
-    (1/2, 2*pi, 6.674)
+    >>> spelled(0.5), spelled(2 * math.pi), spelled(0.75 * math.sqrt(2))
+    (1/2, 2*pi, 3*sqrt(2)/4)
     """
+    if (found := _simple(float(value))) is not None:
+        fraction, symbol = found
+        return sympy.Rational(fraction.numerator, fraction.denominator) * symbol
+    return sympy.Float(repr(float(value)), 17)
+
+
+def _simple(value: float) -> tuple[Fraction, sympy.Expr] | None:
+    """The small fraction times a base that has this very double."""
     for base, symbol in BASES.values():
-        largest = 64 if base == 1 else LARGEST
-        near = Fraction(value / base).limit_denominator(largest)
-        simple = base == 1 or (near.numerator != 0 and abs(near.numerator) <= LARGEST)
-        if simple and near.numerator / near.denominator * base == value:
-            return sympy.Rational(near.numerator, near.denominator) * symbol
-    return sympy.Float(repr(value), 17) if len(repr(abs(value))) > 12 else sympy.Float(repr(value))
+        near = Fraction(value / base).limit_denominator(64 if base == 1 else LARGEST)
+        small = base == 1 or 0 < abs(near.numerator) <= LARGEST
+        if small and near.numerator / near.denominator * base == value:
+            return near, symbol
+    return None
 
 
 def is_simple(value: float) -> bool:
     """Whether a number needs no digits of its own: a small fraction, a short decimal or a known constant."""
-    return len(repr(abs(value))) <= 10 or not spelled(value).is_Float
+    return len(f"{abs(value):.15g}".split("e")[0]) <= 9 or _simple(float(value)) is not None

@@ -17,6 +17,7 @@ from nalm.discover.powersum import powersum
 from nalm.discover.problem import Problem, TimeUpError, pose
 from nalm.discover.product import product
 from nalm.discover.ratio import ratio
+from nalm.discover.scratchpad import deep_scratchpad, scratchpad
 from nalm.discover.snap import snapped
 from nalm.errors import unknown
 
@@ -28,8 +29,10 @@ LADDER: dict[str, Stage] = {
     "ratio": ratio,
     "product": product,
     "powersum": powersum,
+    "scratchpad": scratchpad,
+    "deep": deep_scratchpad,
 }
-THOROUGH = {"scratchpad"}  # stages whose every draft is looked at, so that the smallest law wins
+THOROUGH = {"scratchpad", "deep"}  # stages whose every draft is looked at, so that the smallest law wins
 
 
 @dataclass(frozen=True)
@@ -82,11 +85,12 @@ def search(
     problem = pose(x, y, seed=seed, noise=noise, max_time=max_time)
     names = checked_names(names, problem.inputs)
     climb = _Climb(problem, names, _chosen(stages))
-    try:
-        climb.exact()
-    except TimeUpError:
-        pass
-    return climb.discovery(began)
+    with np.errstate(all="ignore"):  # drafts may overflow; what is not finite is never certified
+        try:
+            climb.exact()
+        except TimeUpError:
+            pass
+        return climb.discovery(began)
 
 
 def _chosen(stages: Sequence[str] | None) -> dict[str, Stage]:
@@ -112,6 +116,8 @@ class _Climb:
             for draft in stage(self.problem):
                 for node in snapped(draft, self.problem):
                     self.problem.check()
+                    if node in self.met or (found and size(node) >= size(found[-1][0])):
+                        continue
                     self.remember(node, name)
                     if certificate := certify(node, self.problem, list(self.names)):
                         found.append((node, certificate))
@@ -119,8 +125,7 @@ class _Climb:
                 if found and name not in THOROUGH:
                     break
             if found:
-                node, certificate = min(found, key=lambda pair: size(pair[0]))
-                self.certified = node, certificate, name
+                self.certified = *found[-1], name  # each smaller than the one before
                 return
 
     def remember(self, node: Node, stage: str) -> None:

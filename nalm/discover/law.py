@@ -86,7 +86,7 @@ class Law:
         return LawNetwork(self, dtype=dtype)
 
     def __str__(self) -> str:
-        return str(self.sympy())
+        return str(sympy.sstr(self.sympy(), full_prec=False))
 
 
 def _sympy(node: Node, symbols: list[sympy.Symbol]) -> sympy.Expr:

@@ -10,6 +10,7 @@ from nalm.discover.fitting import levenberg
 from nalm.discover.problem import Problem
 from nalm.discover.projection import Projector
 
+LARGEST = 12.0  # exponent
 SCALES = (1.5, -1.5, 0.6, -0.6)  # of the first exponents along the leading eigenvector
 
 
@@ -45,7 +46,7 @@ def powersum(problem: Problem) -> Iterator[Node]:
     for start in _starts(project, rest, logs):
         problem.check()
         fit = levenberg(residual, start, steps=60, check=problem.check, enough=1e-24)
-        if fit.error < 1e-3:
+        if fit.error < 1e-3 and np.abs(fit.parameters).max() < LARGEST:
             yield from _drafts(fit.parameters, positive, problem)
 
 

@@ -50,6 +50,16 @@ class Problem:
         middle = np.median(np.abs(self.y)) or np.abs(self.y).max() or 1.0
         return 1 / np.sqrt(middle**2 + self.y**2)
 
+    @property
+    def constant(self) -> bool:
+        """Whether y is one number."""
+        return bool(np.ptp(self.y) <= 4 * self.u * np.abs(self.y).max())
+
+    @property
+    def near(self) -> float:
+        """How near a draft is, in spreads of y, if only rounding parts it from the law."""
+        return 1e-5 if self.u == 2.0**-53 else 0.03
+
     @cached_property
     def rng(self) -> np.random.Generator:
         """Random starts, a function of the seed."""

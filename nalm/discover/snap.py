@@ -24,17 +24,17 @@ from nalm.discover.expression import (
 from nalm.discover.fitting import refined, tangent
 from nalm.discover.problem import Problem
 
-PROMISING = 1e-3  # a draft this far off (of the spread of y) is not worth refining
 SIGMAS = 6.0  # a number within so many standard errors of a simple one may be that one
 
 
 def snapped(draft: Node, problem: Problem) -> Iterator[Node]:
     """Laws that a draft may stand for, the simplest first; a certificate chooses."""
+    if not np.isfinite(numbers(draft)).all():
+        return
     coarse = rounded(draft)
-    if used(coarse):
+    if (used(coarse) or problem.constant) and np.isfinite(numbers(coarse)).all():
         yield scaled(coarse, problem)
-    error = residual(draft, problem)
-    if error < PROMISING:
+    if residual(draft, problem) < problem.near:
         yield from _refined(draft, problem)
 
 
@@ -66,7 +66,7 @@ def scaled(node: Node, problem: Problem) -> Node:
         spread = float(np.median(np.abs(ratio - c)))
         if spread > 1e-3 * abs(c):
             return node
-        near = recognised(c, 4 * spread + 64 * problem.u * abs(c))
+        near = recognised(c, 4 * spread + 1000 * problem.u * abs(c))
         c = c if near is None or near == 0 else near
     return times(node, c)
 
@@ -102,7 +102,7 @@ def _refined(draft: Node, problem: Problem) -> Iterator[Node]:
             break
         values[small] = 0.0
         node = gauged(tidied(renumbered(node, values)))
-    if not used(node):
+    if not used(node) and not problem.constant:
         return
     simple = values.copy()
     known = ~movable(node, problem.x)
