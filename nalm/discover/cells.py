@@ -102,13 +102,17 @@ class Cell:
     def sample(self, seed: int, stream: str = "train") -> tuple[Array, Array]:
         """Inputs and targets, in the cell's precision, of the training or the test range."""
         sampler = Sampler([self.test if stream == "test" else self.train], self.inputs)
-        drawn = sampler(draws.keys([seed], stream), torch.tensor(0, dtype=torch.int32), sampler.grid(self.rows))
+        drawn = sampler(
+            draws.keys([seed], stream), torch.tensor(0, dtype=torch.int32), sampler.grid(self.rows)
+        )
         x = drawn[0].T.numpy().astype(np.float64)
         y = evaluate(self.law(seed), x)
         return x, y.astype(np.float32) if self.precision == "float32" else y
 
 
-def _single(operation: str, inputs: int, ranges: Sequence[tuple[Range, Range]], rows: int = 600) -> list[Cell]:
+def _single(
+    operation: str, inputs: int, ranges: Sequence[tuple[Range, Range]], rows: int = 600
+) -> list[Cell]:
     truths: dict[str, tuple[int, Truth]] = {
         "add": (2, lambda o: add(o[0], o[1])),
         "sub": (2, lambda o: subtract(o[0], o[1])),
@@ -116,7 +120,10 @@ def _single(operation: str, inputs: int, ranges: Sequence[tuple[Range, Range]], 
         "reciprocal": (1, lambda o: Power((o[0],), (-1.0,))),
     }
     operands, truth = truths[operation]
-    return [Cell(f"{operation} {inputs} {train}", truth, operands, inputs, train, test, rows) for train, test in ranges]
+    return [
+        Cell(f"{operation} {inputs} {train}", truth, operands, inputs, train, test, rows)
+        for train, test in ranges
+    ]
 
 
 def _compositions(train: Range, test: Range, inputs: int = 4, rows: int = 600) -> list[Cell]:

@@ -2,8 +2,8 @@
 
 A law is ``exact`` if on every row it differs from y by no more than ``SLACK`` times its own rounding error, in the
 precision of the data, and if the data could have told: a term of natural size that the law lacks would stick out
-of its numbers' reach, and every digit counts. It is ``consistent`` with noisy data if neither freeing its numbers nor adding terms
-explains held-out rows significantly better. Otherwise nothing is proven, and the verdict is ``none``.
+of its numbers' reach, and every digit is felt. It is ``consistent`` with noisy data if neither freeing its numbers
+nor adding terms explains held-out rows significantly better. Else nothing is proven: the verdict is ``none``.
 """
 
 from dataclasses import dataclass, field
@@ -19,6 +19,7 @@ from nalm.discover.problem import Problem
 SLACK = 16.0  # times the first-order bound
 SNAPPED_RESOLUTION = 8.0  # an unexplained term over the tolerance, beyond the reach of all numbers
 FREE_RESOLUTION = 1000.0  # the same, beyond the reach of the numbers with digits of their own
+MARGIN = 1.15  # on the declared noise, which is a share of a spread that is itself an estimate
 SIGNIFICANT = 1e-3  # below this, a test under noise has found something
 RESOLUTION_ROWS = 400
 
@@ -158,13 +159,13 @@ def certify_noisy(node: Node, problem: Problem, names: list[str] | None = None) 
     """
     x, y = problem.held_x, problem.held_y
     r = y - evaluate(node, x)
-    spread = float(np.std(y)) or 1.0
+    spread = float(np.std(np.concatenate([y, problem.y]))) or 1.0
     n, rms = len(y), float(np.sqrt(np.mean(r**2))) if np.isfinite(r).all() else np.inf
     found = None
     if not np.isfinite(rms) or rms >= 0.9 * spread:
         found = f"the law leaves {rms / spread:.2g} of the spread of y"
     if found is None and problem.noise:
-        p = stats.chi2.sf(np.sum(r**2) / (problem.noise * spread) ** 2, n)
+        p = stats.chi2.sf(np.sum(r**2) / (MARGIN * problem.noise * spread) ** 2, n)
         found = f"the residual is larger than the declared noise (p = {p:.1g})" if p < SIGNIFICANT else None
     if found is None:
         freed, _ = refined(node, x, y, np.ones(n))
@@ -204,7 +205,11 @@ def _lack_of_fit(node: Node, r: Array, problem: Problem) -> float:
     z = x / np.where(scale > 0, scale, 1.0)
     z = z - z.mean(0)
     families = [z, z**2, z**3, z**4, np.sin(4 * z), np.abs(z)]
-    families += [np.stack([z[:, i] * z[:, j] for i in range(z.shape[1]) for j in range(i)], 1)] if z.shape[1] > 1 else []
+    families += (
+        [np.stack([z[:, i] * z[:, j] for i in range(z.shape[1]) for j in range(i)], 1)]
+        if z.shape[1] > 1
+        else []
+    )
     families += [problem.held_x[:, others]] if others else []
     basis = [f for f in (np.column_stack([np.ones(len(r)), f]) for f in families) if f.shape[1] * 3 < len(r)]
     ps = []

@@ -1,5 +1,6 @@
 """Scratch columns: inputs, and what one operation makes of two columns, with the expression of each."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from nalm.discover.expression import Array, Input, Node, Power, Sum, tidied
 
 # operation -> the expression it makes of two
-PAIRS = {
+PAIRS: dict[str, Callable[[Node, Node], Node]] = {
     "add": lambda a, b: Sum((a, b), (1.0, 1.0)),
     "subtract": lambda a, b: Sum((a, b), (1.0, -1.0)),
     "multiply": lambda a, b: Power((a, b), (1.0, 1.0)),
@@ -56,9 +57,7 @@ class Columns:
             values = np.concatenate([a + b, a - b, a * b, a / b, b / a, 1 / (a * b)], 1)
         keep = _first_of_each(values)
         makers, count = list(PAIRS.values()), max(len(left), 1)
-        nodes = [
-            makers[k // count](self.nodes[left[k % count]], other.nodes[right[k % count]]) for k in keep
-        ]
+        nodes = [makers[k // count](self.nodes[left[k % count]], other.nodes[right[k % count]]) for k in keep]
         return Columns(values[:, keep], nodes)
 
     def distinct(self) -> "Columns":

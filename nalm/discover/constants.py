@@ -20,6 +20,7 @@ BASES: dict[str, tuple[float, sympy.Expr]] = {
     "pi**2": (math.pi**2, sympy.pi**2),
 }
 ACCIDENT = 1e-3  # a number is recognised where the chance of being so near a simple one is below this
+WRITTEN = 16  # the largest denominator a number is written with; 9.81 is better than 981/100
 LARGEST = 360  # numerator (of a multiple of an irrational number) and denominator
 
 _DENOMINATORS = np.arange(1.0, LARGEST + 1)
@@ -66,7 +67,8 @@ def spelled(value: float) -> sympy.Expr:
     >>> spelled(0.5), spelled(2 * math.pi), spelled(0.75 * math.sqrt(2))
     (1/2, 2*pi, 3*sqrt(2)/4)
     """
-    if (found := _simple(float(value))) is not None:
+    found = _simple(float(value))
+    if found is not None and (found[0].denominator <= WRITTEN or not _short(value)):
         fraction, symbol = found
         return sympy.Rational(fraction.numerator, fraction.denominator) * symbol
     return sympy.Float(repr(float(value)), 17)
@@ -75,7 +77,7 @@ def spelled(value: float) -> sympy.Expr:
 def _simple(value: float) -> tuple[Fraction, sympy.Expr] | None:
     """The small fraction times a base that has this very double."""
     for base, symbol in BASES.values():
-        near = Fraction(value / base).limit_denominator(64 if base == 1 else LARGEST)
+        near = Fraction(value / base).limit_denominator(LARGEST)
         small = base == 1 or 0 < abs(near.numerator) <= LARGEST
         if small and near.numerator / near.denominator * base == value:
             return near, symbol
@@ -84,4 +86,9 @@ def _simple(value: float) -> tuple[Fraction, sympy.Expr] | None:
 
 def is_simple(value: float) -> bool:
     """Whether a number needs no digits of its own: a small fraction, a short decimal or a known constant."""
-    return len(f"{abs(value):.15g}".split("e")[0]) <= 9 or _simple(float(value)) is not None
+    return _short(value) or _simple(float(value)) is not None
+
+
+def _short(value: float) -> bool:
+    """Whether it is a decimal of at most eight digits."""
+    return len(f"{abs(value):.15g}".split("e")[0]) <= 9

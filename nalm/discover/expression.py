@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ def roles(node: Node) -> list[str]:
             return ["exponent"] * len(exponents) + ["coefficient"] + [r for f in factors for r in roles(f)]
 
 
-def renumbered(node: Node, values: Sequence[float]) -> Node:
+def renumbered(node: Node, values: Sequence[float] | Array) -> Node:
     """The same expression with other numbers, in the order of ``numbers``."""
     return _renumbered(node, iter([float(v) for v in values]))
 
@@ -170,16 +171,16 @@ def tidied(node: Node) -> Node:
         case Sum(terms, weights, bias):
             parts: dict[Node, float] = {}
             for t, w in zip(map(tidied, terms), weights, strict=True):
-                inner = t if isinstance(t, Sum) else Sum((t,), (1.0,))
-                bias += w * inner.bias
-                for s, v in zip(inner.terms, inner.weights, strict=True):
+                joined = t if isinstance(t, Sum) else Sum((t,), (1.0,))
+                bias += w * joined.bias
+                for s, v in zip(joined.terms, joined.weights, strict=True):
                     s, v = _unscaled(s, v)
                     parts[s] = parts.get(s, 0.0) + w * v
             return weighted(list(parts), list(parts.values()), bias)
         case Power(factors, exponents, coefficient):
             bases: dict[Node, float] = {}
             for f, p in zip(map(tidied, factors), exponents, strict=True):
-                joins = isinstance(f, Power) and (float(p).is_integer() or len(f.factors) == 0)
+                joins = float(p).is_integer()  # the root of a square is not its base
                 inner = f if isinstance(f, Power) and joins else Power((f,), (1.0,))
                 coefficient *= _number(inner.coefficient, p)
                 for g, q in zip(inner.factors, inner.exponents, strict=True):

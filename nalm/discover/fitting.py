@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nalm.discover.expression import Array, Input, Node, Power, Sum, numbers, renumbered
+from nalm.discover.expression import Array, Input, Mask, Node, Power, Sum, numbers, renumbered
 
 
 def tangent(node: Node, x: Array) -> tuple[Array, Array]:
@@ -31,9 +31,7 @@ def _tangent(node: Node, x: Array) -> tuple[Array, list[Array]]:
                     plain = plain * v**p
                 value = coefficient * plain
                 own = [value * np.log(np.abs(v)) for v, _ in parts] + [plain]
-                chain = [
-                    p * value / v * s for (v, ss), p in zip(parts, exponents, strict=True) for s in ss
-                ]
+                chain = [p * value / v * s for (v, ss), p in zip(parts, exponents, strict=True) for s in ss]
             return value, own + chain
 
 
@@ -95,9 +93,9 @@ def _mean_square(r: Array) -> float:
 
 def _solve(matrix: Array, vector: Array) -> Array:
     try:
-        return np.linalg.solve(matrix, vector)
+        return np.asarray(np.linalg.solve(matrix, vector))
     except np.linalg.LinAlgError:
-        return np.linalg.lstsq(matrix, vector, rcond=None)[0]
+        return np.asarray(np.linalg.lstsq(matrix, vector, rcond=None)[0])
 
 
 def refined(
@@ -106,7 +104,7 @@ def refined(
     y: Array,
     weight: Array,
     *,
-    free: Array | None = None,
+    free: Mask | None = None,
     steps: int = 8,
     check: Callable[[], None] = lambda: None,
 ) -> tuple[Node, Array]:
@@ -116,20 +114,22 @@ def refined(
     """
     values = np.array(numbers(node))
     free = np.ones(len(values), bool) if free is None else free
-    best, error, spread = values, np.inf, np.zeros(len(values))
+    spread, step = np.zeros(len(values)), np.zeros(len(values))
+    best, error = values, np.inf
     for _ in range(steps):
         check()
-        trial, slopes = tangent(renumbered(node, values), x)
-        with np.errstate(all="ignore"):
+        for part in (1.0, 0.25, 0.05):  # of a step that overshoots
+            trial, slopes = tangent(renumbered(node, best + part * step), x)
             r = weight * (y - trial)
-        now = _mean_square(r)
+            now = _mean_square(r)
+            if now < error or not step.any():
+                break
         if not now < error * (1 - 1e-6):
             break
-        best, error = values, now
+        best, error = best + part * step, now
         moving = np.nan_to_num(weight[:, None] * slopes[:, free], nan=0.0, posinf=0.0, neginf=0.0)
-        step, spread[free] = _gauss_newton(moving, r)
-        values = values.copy()
-        values[free] += step
+        step = np.zeros(len(values))
+        step[free], spread[free] = _gauss_newton(moving, r)
     return renumbered(node, best), spread
 
 

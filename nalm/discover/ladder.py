@@ -1,24 +1,26 @@
 """From a table of numbers to the law behind it: stage after stage until one law is certified."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import time
-
 import numpy as np
 
 from nalm.discover.additive import additive
-from nalm.discover.certificate import Certificate, certify
-from nalm.discover.expression import Node, evaluate, size
+from nalm.discover.certificate import Certificate, certify, certify_noisy
+from nalm.discover.expression import Node, Sum, evaluate, numbers, size, tidied
+from nalm.discover.factor import factored
 from nalm.discover.law import Law, checked_names
+from nalm.discover.noise import description_length, pruned, shortened, simplified
+from nalm.discover.polynomial import polynomial
 from nalm.discover.power import power
 from nalm.discover.powersum import powersum
 from nalm.discover.problem import Problem, TimeUpError, pose
 from nalm.discover.product import product
 from nalm.discover.ratio import ratio
 from nalm.discover.scratchpad import deep_scratchpad, scratchpad
-from nalm.discover.snap import snapped
+from nalm.discover.snap import gauged, snapped
 from nalm.errors import unknown
 
 Stage = Callable[[Problem], Iterator[Node]]
@@ -29,9 +31,11 @@ LADDER: dict[str, Stage] = {
     "ratio": ratio,
     "product": product,
     "powersum": powersum,
+    "polynomial": polynomial,
     "scratchpad": scratchpad,
     "deep": deep_scratchpad,
 }
+CLEARED, DRAFTS = 60, 6  # how many drafts are refitted, and how many simplified, under noise
 THOROUGH = {"scratchpad", "deep"}  # stages whose every draft is looked at, so that the smallest law wins
 
 
@@ -88,6 +92,8 @@ def search(
     with np.errstate(all="ignore"):  # drafts may overflow; what is not finite is never certified
         try:
             climb.exact()
+            if noise != 0 and climb.certified is None:
+                climb.noisy()
         except TimeUpError:
             pass
         return climb.discovery(began)
@@ -107,6 +113,7 @@ class _Climb:
     def __init__(self, problem: Problem, names: tuple[str, ...], stages: dict[str, Stage]):
         self.problem, self.names, self.stages = problem, names, stages
         self.met: dict[Node, tuple[float, str]] = {}
+        self.drafts: list[tuple[float, Node, str]] = []  # under noise: description length, draft, stage
         self.certified: tuple[Node, Certificate, str] | None = None
 
     def exact(self) -> None:
@@ -114,6 +121,8 @@ class _Climb:
         for name, stage in self.stages.items():
             found: list[tuple[Node, Certificate]] = []
             for draft in stage(self.problem):
+                if self.problem.noise != 0:
+                    self.collect(draft, name)
                 for node in snapped(draft, self.problem):
                     self.problem.check()
                     if node in self.met or (found and size(node) >= size(found[-1][0])):
@@ -125,8 +134,42 @@ class _Climb:
                 if found and name not in THOROUGH:
                     break
             if found:
-                self.certified = *found[-1], name  # each smaller than the one before
+                node, certificate = found[-1]  # each is smaller than the one before
+                shorter = factored(node)
+                if size(shorter) < size(node) and (again := certify(shorter, self.problem, list(self.names))):
+                    node, certificate = shorter, again
+                self.remember(node, name)
+                self.certified = node, certificate, name
                 return
+
+    def collect(self, draft: Node, stage: str) -> None:
+        """Keep a draft for the search under noise."""
+        if np.isfinite(numbers(draft)).all():
+            node = gauged(tidied(draft))
+            self.drafts.append((description_length(node, self.problem), node, stage))
+
+    def noisy(self) -> None:
+        """Refit and simplify the best drafts; the shortest description is tested."""
+        best: list[tuple[float, Node, str]] = []
+        for node, stage in self.shortlist():
+            node = simplified(node, self.problem)
+            self.remember(node, stage)
+            best.append((description_length(node, self.problem), node, stage))
+        if best:
+            _, node, stage = min(best, key=lambda b: b[0])
+            node = shortened(node, self.problem)
+            self.remember(node, stage)
+            certificate = certify_noisy(node, self.problem, list(self.names))
+            self.certified = node, certificate, stage
+
+    def shortlist(self) -> list[tuple[Node, str]]:
+        """The drafts worth simplifying: refitted, cleared of what is noise, and different from one another."""
+        cleared: dict[Node, tuple[float, str]] = {}
+        for _, draft, stage in sorted(self.drafts, key=lambda d: d[0])[:CLEARED]:
+            node = pruned(draft, self.problem)
+            cleared.setdefault(node, (description_length(node, self.problem), stage))
+        best = sorted(cleared, key=lambda n: cleared[n][0])[:DRAFTS]
+        return [(node, cleared[node][1]) for node in best]
 
     def remember(self, node: Node, stage: str) -> None:
         if node not in self.met:
@@ -138,8 +181,6 @@ class _Climb:
     def discovery(self, began: float) -> Discovery:
         """The certified law, or the best of what was met."""
         if self.certified is None:
-            from nalm.discover.expression import Sum
-
             self.remember(Sum((), (), float(np.mean(self.problem.y))), "constant")
             node = min(self.met, key=lambda n: self.score(n))
             self.certified = node, certify(node, self.problem, list(self.names)), self.met[node][1]
@@ -150,5 +191,4 @@ class _Climb:
 
     def score(self, node: Node) -> float:
         """Description length: the misfit in numbers, and the numbers and symbols it takes."""
-        n = len(self.problem.y)
-        return n * np.log(self.met[node][0] ** 2 + 1e-26) + np.log(n) * size(node)
+        return description_length(node, self.problem)

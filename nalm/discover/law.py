@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 def checked_names(names: Sequence[str] | None, inputs: int) -> tuple[str, ...]:
     """Names for the inputs, a, b, c, ... if none are given; each a Python name, none twice."""
     if names is None:
-        return tuple(string.ascii_lowercase[:inputs] if inputs <= 26 else (f"x{i + 1}" for i in range(inputs)))
+        return tuple(
+            string.ascii_lowercase[:inputs] if inputs <= 26 else (f"x{i + 1}" for i in range(inputs))
+        )
     names = tuple(map(str, names))
     if len(names) != inputs:
         raise NALMError(f"X has {inputs} columns, but {len(names)} names were given.")
@@ -30,7 +32,9 @@ def checked_names(names: Sequence[str] | None, inputs: int) -> tuple[str, ...]:
         raise NALMError(f"Every column needs a name of its own, {twice[0]!r} is given twice.")
     for name in names:
         if not name.isidentifier() or keyword.iskeyword(name):
-            raise NALMError(f"A column's name appears in Python source, so it cannot be {name!r}: use x1, x2, ...")
+            raise NALMError(
+                f"A column's name appears in Python source, so it cannot be {name!r}: use x1, x2, ..."
+            )
     return names
 
 
@@ -98,8 +102,10 @@ def _sympy(node: Node, symbols: list[sympy.Symbol]) -> sympy.Expr:
             return sympy.Add(*parts, spelled(bias))
         case Power(factors, exponents, coefficient):
             raised = [_sympy(f, symbols) ** spelled(p) for f, p in zip(factors, exponents, strict=True)]
-            return sympy.Mul(spelled(coefficient), *raised, evaluate=False) if _keeps(node) else sympy.Mul(
-                spelled(coefficient), *raised
+            return (
+                sympy.Mul(spelled(coefficient), *raised, evaluate=False)
+                if _keeps(node)
+                else sympy.Mul(spelled(coefficient), *raised)
             )
 
 

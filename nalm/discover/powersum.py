@@ -46,7 +46,7 @@ def powersum(problem: Problem) -> Iterator[Node]:
     for start in _starts(project, rest, logs):
         problem.check()
         fit = levenberg(residual, start, steps=60, check=problem.check, enough=1e-24)
-        if fit.error < 1e-3 and np.abs(fit.parameters).max() < LARGEST:
+        if fit.error < (1e-3 if problem.noise == 0 else 0.9) and np.abs(fit.parameters).max() < LARGEST:
             yield from _drafts(fit.parameters, positive, problem)
 
 
@@ -73,7 +73,9 @@ def _drafts(p: Array, positive: list[int], problem: Problem) -> Iterator[Node]:
         monomial = Power(tuple(Input(positive[i]) for i in kept), tuple(exponents[kept]))
         m = np.prod(problem.x[:, [positive[i] for i in kept]] ** exponents[kept], 1)
         for bias in (False, True):
-            columns = np.column_stack([problem.x[:, problem.columns], m, *([np.ones(len(m))] if bias else [])])
+            columns = np.column_stack(
+                [problem.x[:, problem.columns], m, *([np.ones(len(m))] if bias else [])]
+            )
             w = solve(columns * r[:, None], r * problem.y)
             n = len(inputs) + 1
             yield Sum((*inputs, monomial), tuple(w[:n]), float(w[n]) if bias else 0.0)

@@ -1,7 +1,7 @@
 """The question put to the ladder: checked data, its precision, the rows to search on, and the clock."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -121,7 +121,9 @@ def _real(name: str, value: Any) -> np.ndarray:
     if not np.isfinite(array).all():
         where = np.argwhere(~np.isfinite(array))[0]
         place = ", ".join(map(str, where))
-        raise NALMError(f"{name}[{place}] is {array[tuple(where)]}: drop such rows, laws need finite numbers.")
+        raise NALMError(
+            f"{name}[{place}] is {array[tuple(where)]}: drop such rows, laws need finite numbers."
+        )
     return array
 
 
@@ -132,6 +134,8 @@ def _is_float32(y: np.ndarray) -> bool:
 
 def _distinct(x: Array) -> list[int]:
     """Columns that change and repeat no earlier one."""
-    seen: set[bytes] = set()
-    kept: Sequence[int] = [i for i in range(x.shape[1]) if np.ptp(x[:, i]) > 0]
-    return [i for i in kept if not ((key := x[:, i].tobytes()) in seen or seen.add(key))]
+    first: dict[bytes, int] = {}
+    for i in range(x.shape[1]):
+        if np.ptp(x[:, i]) > 0:
+            first.setdefault(x[:, i].tobytes(), i)
+    return list(first.values())

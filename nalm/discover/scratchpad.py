@@ -48,7 +48,9 @@ def _search(target: str, inputs: Columns, pad: Columns, problem: Problem) -> Ite
     logs = target == "log"
     if (target != "y" and (y == 0).any() and target != "y^2") or (target == "y^2" and (y <= 0).any()):
         return
-    t = {"y": lambda: y, "log": lambda: np.log(np.abs(y)), "1/y": lambda: 1 / y, "y^2": lambda: y**2}[target]()
+    t = {"y": lambda: y, "log": lambda: np.log(np.abs(y)), "1/y": lambda: 1 / y, "y^2": lambda: y**2}[
+        target
+    ]()
     if logs:  # columns with a zero have no logarithm
         inputs = inputs.at([i for i in range(len(inputs.nodes)) if inputs.values[:, i].all()])
         pad = pad.at(np.flatnonzero((pad.values != 0).all(0)).tolist())

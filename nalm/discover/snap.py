@@ -1,6 +1,7 @@
 """From fitted numbers to a formula: whole weights and half exponents first, then numbers one recognises."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from nalm.discover.constants import recognised
 from nalm.discover.expression import (
     Array,
     Input,
+    Mask,
     Node,
     Power,
     Sum,
@@ -39,16 +41,13 @@ def snapped(draft: Node, problem: Problem) -> Iterator[Node]:
 
 
 def rounded(node: Node) -> Node:
-    """Weights and biases moved to whole numbers, exponents to halves, coefficients near 1 to 1."""
+    """Weights and biases moved to whole numbers, exponents to halves, without the coefficient of the whole."""
     values = []
     for role, v in zip(roles(node), numbers(node), strict=True):
-        if role == "exponent":
-            values.append(round(2 * v) / 2)
-        elif role == "coefficient":
-            values.append(v if abs(abs(v) - 1) > 0.01 else float(np.sign(v)))
-        else:
-            values.append(float(round(v)))
-    return tidied(renumbered(node, values))
+        half = role == "exponent"
+        values.append(v if role == "coefficient" else round(2 * v) / 2 if half else float(round(v)))
+    plain = tidied(renumbered(node, values))
+    return replace(plain, coefficient=1.0) if isinstance(plain, Power) else plain
 
 
 def scaled(node: Node, problem: Problem) -> Node:
@@ -79,7 +78,9 @@ def times(node: Node, c: float) -> Node:
         case Power(factors, exponents, coefficient):
             return powered(factors, exponents, c * coefficient)
         case _:
-            return node if c == 1 else Power((node,), (1.0,), c) if isinstance(node, Sum) else Sum((node,), (c,))
+            return (
+                node if c == 1 else Power((node,), (1.0,), c) if isinstance(node, Sum) else Sum((node,), (c,))
+            )
 
 
 def residual(node: Node, problem: Problem) -> float:
@@ -116,7 +117,7 @@ def _refined(draft: Node, problem: Problem) -> Iterator[Node]:
     yield node
 
 
-def unfelt(node: Node, problem: Problem) -> Array:
+def unfelt(node: Node, problem: Problem) -> Mask:
     """Which numbers could be 0 without any row moving by more than its rounding."""
     _, error = bounded(node, problem.x, problem.u)
     _, slopes = tangent(node, problem.x)
@@ -125,7 +126,7 @@ def unfelt(node: Node, problem: Problem) -> Array:
     return np.nan_to_num(moved, nan=0.0).max(0, initial=0.0) < 1
 
 
-def polished(node: Node, problem: Problem, free: Array | None = None) -> tuple[Node, Array]:
+def polished(node: Node, problem: Problem, free: Mask | None = None) -> tuple[Node, Array]:
     """Gauss-Newton on the free numbers, rows weighted by what rounding does to them."""
     _, error = bounded(node, problem.x, problem.u)
     with np.errstate(all="ignore"):
@@ -179,7 +180,7 @@ def _rounded(value: float) -> float:
     return float(round(value))
 
 
-def movable(node: Node, x: Array, inside: str = "") -> Array:
+def movable(node: Node, x: Array, inside: str = "") -> Mask:
     """Which numbers a fit may move: not a leading weight, a coefficient under a sum, or a power of negatives."""
     match node:
         case Input():
@@ -189,7 +190,7 @@ def movable(node: Node, x: Array, inside: str = "") -> Array:
             if inside == "power" and weights:
                 own[int(np.argmax(np.abs(weights)))] = False
             return np.concatenate([np.array(own, bool), *(movable(t, x, "sum") for t in terms)])
-        case Power(factors, exponents, _):
+        case Power(factors):
             own = [bool((evaluate(f, x) > 0).all()) for f in factors]
             own.append(not inside)
             return np.concatenate([np.array(own, bool), *(movable(f, x, "power") for f in factors)])

@@ -36,12 +36,14 @@ class Outcome:
     seconds: float
 
 
-def judged(suite: str, cell: str, seed: int, found: Discovery, x: Array, truth: Node, seconds: float) -> Outcome:
+def judged(
+    suite: str, cell: str, seed: int, found: Discovery, x: Array, truth: Node, seconds: float
+) -> Outcome:
     """Compare the law with the target on inputs of the test range, both to their rounding."""
     with np.errstate(all="ignore"):
         y, unsure = bounded(truth, x, U)
-        law, error = bounded(found.law.expression, x, U)
-        right = bool((np.abs(law - y) <= SLACK * (error + unsure)).all())
+        law, loose = bounded(found.law.expression, x, U)
+        right = bool((np.abs(law - y) <= SLACK * (loose + unsure)).all())
         error = float(np.sqrt(np.mean((law - y) ** 2) / np.mean(y**2)))
     verdict = found.certificate.verdict
     return Outcome(suite, cell, seed, verdict, right, str(found.law)[:200], error, round(seconds, 4))
@@ -147,7 +149,7 @@ def main(folder: str, seeds: int = 100, products: int = 20, random: int = 1000) 
     Path(folder).mkdir(parents=True, exist_ok=True)
     totals: dict[tuple[str, str], list[Outcome]] = {}
     with (Path(folder) / "trials.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, [f for f in Outcome.__dataclass_fields__])
+        writer = csv.DictWriter(file, list(Outcome.__dataclass_fields__))
         writer.writeheader()
         for outcome in trials(seeds, products, random):
             writer.writerow(asdict(outcome))
@@ -158,7 +160,9 @@ def main(folder: str, seeds: int = 100, products: int = 20, random: int = 1000) 
         certified = sum(o.verdict != "none" for o in group)
         right = sum(o.right and o.verdict != "none" for o in group)
         seconds = np.median([o.seconds for o in group])
-        print(f"{suite:8s} {kind:45s} certified {certified:4d} right {right:4d} of {len(group):4d}, {seconds:.4f} s")
+        print(
+            f"{suite:8s} {kind:45s} certified {certified:4d} right {right:4d} of {len(group):4d}, {seconds:.4f} s"
+        )
 
 
 if __name__ == "__main__":
