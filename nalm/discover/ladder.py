@@ -92,7 +92,7 @@ def search(
     with np.errstate(all="ignore"):  # drafts may overflow; what is not finite is never certified
         try:
             climb.exact()
-            if noise != 0 and climb.certified is None:
+            if climb.certified is None:
                 climb.noisy()
         except TimeUpError:
             pass
@@ -113,20 +113,23 @@ class _Climb:
     def __init__(self, problem: Problem, names: tuple[str, ...], stages: dict[str, Stage]):
         self.problem, self.names, self.stages = problem, names, stages
         self.met: dict[Node, tuple[float, str]] = {}
-        self.drafts: list[tuple[float, Node, str]] = []  # under noise: description length, draft, stage
+        self.drafts: list[tuple[Node, str]] = []  # with real numbers, by stage, in case no law is exact
         self.certified: tuple[Node, Certificate, str] | None = None
 
     def exact(self) -> None:
         """Climb until a stage has a law that holds to rounding."""
+        tried: set[Node] = set()
         for name, stage in self.stages.items():
             found: list[tuple[Node, Certificate]] = []
             for draft in stage(self.problem):
-                if self.problem.noise != 0:
-                    self.collect(draft, name)
+                self.drafts.append((draft, name))
                 for node in snapped(draft, self.problem):
                     self.problem.check()
-                    if node in self.met or (found and size(node) >= size(found[-1][0])):
+                    if found and size(node) >= size(found[-1][0]):
+                        break
+                    if node in tried:
                         continue
+                    tried.add(node)
                     self.remember(node, name)
                     if certificate := certify(node, self.problem, list(self.names)):
                         found.append((node, certificate))
@@ -142,45 +145,50 @@ class _Climb:
                 self.certified = node, certificate, name
                 return
 
-    def collect(self, draft: Node, stage: str) -> None:
-        """Keep a draft for the search under noise."""
-        if np.isfinite(numbers(draft)).all():
-            node = gauged(tidied(draft))
-            self.drafts.append((description_length(node, self.problem), node, stage))
-
     def noisy(self) -> None:
-        """Refit and simplify the best drafts; the shortest description is tested."""
+        """Refit and simplify the best drafts; the shortest description is tested, if noise is admitted."""
         best: list[tuple[float, Node, str]] = []
         for node, stage in self.shortlist():
             node = simplified(node, self.problem)
             self.remember(node, stage)
-            best.append((description_length(node, self.problem), node, stage))
+            best.append((self.score(node), node, stage))
         if best:
             _, node, stage = min(best, key=lambda b: b[0])
             node = shortened(node, self.problem)
             self.remember(node, stage)
-            certificate = certify_noisy(node, self.problem, list(self.names))
+            test = certify if self.problem.noise == 0 else certify_noisy
+            certificate = test(node, self.problem, list(self.names))
             self.certified = node, certificate, stage
 
     def shortlist(self) -> list[tuple[Node, str]]:
         """The drafts worth simplifying: refitted, cleared of what is noise, and different from one another."""
         cleared: dict[Node, tuple[float, str]] = {}
-        for _, draft, stage in sorted(self.drafts, key=lambda d: d[0])[:CLEARED]:
+        few = CLEARED if self.problem.noise != 0 else DRAFTS
+        self.remember_drafts()
+        for draft, stage in sorted(self.drafts, key=lambda d: self.score(d[0]))[:few]:
             node = pruned(draft, self.problem)
-            cleared.setdefault(node, (description_length(node, self.problem), stage))
+            cleared.setdefault(node, (self.score(node), stage))
         best = sorted(cleared, key=lambda n: cleared[n][0])[:DRAFTS]
         return [(node, cleared[node][1]) for node in best]
 
     def remember(self, node: Node, stage: str) -> None:
+        """Note a law that was met, with its error on the rows searched."""
         if node not in self.met:
-            with np.errstate(all="ignore"):
-                r = self.problem.y - evaluate(node, self.problem.x)
-                error = float(np.sqrt(np.mean(r**2)) / (np.std(self.problem.y) or 1.0))
+            r = self.problem.y - evaluate(node, self.problem.x)
+            error = float(np.sqrt(np.mean(r**2)) / (np.std(self.problem.y) or 1.0))
             self.met[node] = (error if np.isfinite(error) else np.inf), stage
+
+    def remember_drafts(self) -> None:
+        """Count the drafts among what was met."""
+        drafts = [(d, stage) for d, stage in self.drafts if np.isfinite(numbers(d)).all()]
+        self.drafts = [(gauged(tidied(draft)), stage) for draft, stage in drafts]
+        for draft, stage in self.drafts:
+            self.remember(draft, stage)
 
     def discovery(self, began: float) -> Discovery:
         """The certified law, or the best of what was met."""
         if self.certified is None:
+            self.remember_drafts()
             self.remember(Sum((), (), float(np.mean(self.problem.y))), "constant")
             node = min(self.met, key=lambda n: self.score(n))
             self.certified = node, certify(node, self.problem, list(self.names)), self.met[node][1]

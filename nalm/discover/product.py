@@ -11,7 +11,7 @@ from nalm.discover.problem import Problem
 from nalm.discover.projection import Projector
 from nalm.discover.ratio import typical
 
-STARTS = 2
+STARTS, WIDE = 2, 30  # beyond so many inputs, one start: it is either right or not worth its time
 
 
 def product(problem: Problem) -> Iterator[Node]:
@@ -27,7 +27,7 @@ def product(problem: Problem) -> Iterator[Node]:
     projector = Projector(x)
     inputs = tuple(Input(i) for i in problem.columns)
     targets = [(problem.y, 1.0)] + ([(1 / problem.y, -1.0)] if (problem.y != 0).all() else [])
-    for attempt in range(STARTS):
+    for attempt in range(STARTS if x.shape[1] <= WIDE else 1):
         for target, exponent in targets:
             problem.check()
             yield from _factors(target, exponent, x, inputs, projector, attempt, problem)

@@ -58,14 +58,14 @@ def _search(target: str, inputs: Columns, pad: Columns, problem: Problem) -> Ite
         return
     base, columns = (np.log(np.abs(c.values)) if logs else c.values for c in (inputs, pad))
     weight = np.ones(len(y)) if logs else 1 / np.sqrt(np.median(np.abs(t)) ** 2 + t**2)
-    near = problem.near**2 if problem.noise == 0 else 0.3
+    near = 300 * problem.u if problem.noise == 0 else None
     for places in _best(base[rows], columns[rows], t[rows], weight[rows], near):
         problem.check()
         yield from _drafts(target, inputs, pad, places, base, columns, t * weight, weight)
 
 
-def _best(base: Array, columns: Array, t: Array, weight: Array, near: float) -> list[list[int]]:
-    """The columns, pairs and larger sets that leave least of the target, and less than ``near`` of it."""
+def _best(base: Array, columns: Array, t: Array, weight: Array, near: float | None) -> list[list[int]]:
+    """The columns, pairs and larger sets that leave least of the target: about rounding, ``near``, if given."""
     basis, _ = np.linalg.qr(np.column_stack([np.ones(len(t)), base]) * weight[:, None])
     size = np.sqrt((columns**2).mean(0))
     columns, t = columns / size * weight[:, None], t * weight
@@ -86,7 +86,8 @@ def _best(base: Array, columns: Array, t: Array, weight: Array, near: float) -> 
         for i, j, _ in pairs[:GROWN]:
             found += _grown([int(singles[i]), int(singles[j])], columns, t, total)
     found.sort(key=lambda f: (f[1] > 1e-9, f[1] if f[1] > 1e-9 else len(f[0])))
-    return [[int(live[i]) for i in places] for places, left in found if left < near][: SINGLES + PAIRS]
+    most = 0.3 if near is None else max(1e-12, near**2 * len(t) / total)
+    return [[int(live[i]) for i in places] for places, left in found if left < most][: SINGLES + PAIRS]
 
 
 def _pairs(columns: Array, t: Array, total: float) -> list[tuple[int, int, float]]:
