@@ -20,7 +20,7 @@ from nalm.discover.problem import Problem, TimeUpError, pose
 from nalm.discover.product import product
 from nalm.discover.ratio import ratio
 from nalm.discover.scratchpad import deep_scratchpad, scratchpad
-from nalm.discover.snap import gauged, snapped
+from nalm.discover.snap import gauged, snapped, whole
 from nalm.errors import unknown
 
 Stage = Callable[[Problem], Iterator[Node]]
@@ -154,7 +154,7 @@ class _Climb:
             best.append((self.score(node), node, stage))
         if best:
             _, node, stage = min(best, key=lambda b: b[0])
-            node = shortened(node, self.problem)
+            node = tidied(whole(shortened(node, self.problem)))
             self.remember(node, stage)
             test = certify if self.problem.noise == 0 else certify_noisy
             certificate = test(node, self.problem, list(self.names))
@@ -163,7 +163,7 @@ class _Climb:
     def shortlist(self) -> list[tuple[Node, str]]:
         """The drafts worth simplifying: refitted, cleared of what is noise, and different from one another."""
         cleared: dict[Node, tuple[float, str]] = {}
-        few = CLEARED if self.problem.noise != 0 else DRAFTS
+        few = CLEARED if self.problem.noise != 0 else DRAFTS // 2
         self.remember_drafts()
         for draft, stage in sorted(self.drafts, key=lambda d: self.score(d[0]))[:few]:
             node = pruned(draft, self.problem)

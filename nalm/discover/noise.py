@@ -23,6 +23,7 @@ from nalm.discover.snap import gauged, movable
 FLOOR = 1e-26  # of the spread of y: what rounding leaves even of a perfect fit
 FREE, NICE, SYMBOL = 1.5, 0.5, 0.3  # the price of a number, of a nice one, and of a symbol, in log n
 NICE_NUMBERS = (-3.0, -2.0, -1.0, -0.5, 0.5, 1.0, 2.0, 3.0)
+CARRIED_OUT = 4  # of the moves foreseen
 CLEARLY = 3.0  # standard errors below which a term is dropped at once
 
 
@@ -35,7 +36,12 @@ def description_length(node: Node, problem: Problem) -> float:
     if not np.isfinite(r).all():
         return np.inf
     n, spread = len(r), float(np.var(problem.y)) or 1.0
-    nice = [is_nice(v, role) for v, role in zip(numbers(node), roles(node), strict=True)]
+    written = [
+        (v, role)
+        for v, role in zip(numbers(node), roles(node), strict=True)
+        if role != "coefficient" or v != 1
+    ]
+    nice = [is_nice(v, role) for v, role in written]
     price = FREE * nice.count(False) + NICE * nice.count(True) + SYMBOL * size(node)
     return float(n * np.log(np.mean(r**2) / spread + FLOOR) + np.log(n) * price)
 
@@ -90,24 +96,31 @@ def pruned(node: Node, problem: Problem) -> Node:
 
 
 def _moves(node: Node, problem: Problem) -> Iterator[Node]:
-    """The same law with one number deleted or made nice, or several at once, the others refitted."""
+    """The same law with one number deleted or made nice, or several at once, the others refitted.
+
+    What a move costs is foreseen from the number's standard error (Wald), and the best few are carried out.
+    """
     values, kinds = np.array(numbers(node)), roles(node)
     free = _unsettled(node, problem)
     _, errors = refitted(node, problem, free, steps=1)
     step = np.where([k == "exponent" for k in kinds], 2.0, 1.0)
     whole = np.round(step * values) / step
-    possible = np.array([w != 0 or k != "coefficient" for w, k in zip(whole, kinds, strict=True)], bool)
-    near = free & possible & (np.abs(whole - values) < CLEARLY * errors)
+    scale = np.array([k == "coefficient" for k in kinds], bool)  # a product without one is no product
+    near = free & ~(scale & (whole == 0)) & (np.abs(whole - values) < CLEARLY * errors)
     if near.sum() > 1:
         yield _settled(node, np.where(near, whole, values), problem)
-    for i in np.flatnonzero(free):
-        options = {0.0} if kinds[i] != "coefficient" else set()
-        options |= {float(whole[i]), float(np.sign(values[i])) * 0.5}
-        for option in sorted(options):
-            if option == 0 or is_nice(option, kinds[i]):
-                trial = values.copy()
-                trial[i] = option
-                yield _settled(node, trial, problem)
+    foreseen: list[tuple[float, int, float]] = []
+    n = len(problem.y)
+    for i in np.flatnonzero(free & (errors > 0)):
+        for option in {0.0, float(whole[i]), float(np.sign(values[i])) * 0.5}:
+            if (option == 0 and not scale[i]) or is_nice(option, kinds[i]):
+                saved = FREE if option == 0 else FREE - NICE
+                misfit = n * np.log1p(((option - values[i]) / errors[i]) ** 2 / n)
+                foreseen.append((misfit - np.log(n) * saved, int(i), option))
+    for _, i, option in sorted(foreseen)[:CARRIED_OUT]:
+        trial = values.copy()
+        trial[i] = option
+        yield _settled(node, trial, problem)
 
 
 def _unsettled(node: Node, problem: Problem) -> Mask:
