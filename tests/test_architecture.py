@@ -27,6 +27,7 @@ BELOW = {
     "capabilities": {"operations", "units"},
     "testing": {"errors", "operations", "population", "symbolic", "units"},
     "engine": {"errors", "operations", "config", "functional", "draws", "units", "tasks", "losses", "optim"},
+    "discover": {"errors", "config", "draws", "units", "tasks"},
     "bench": {"config", "engine"},
     "cli": {"errors", "bench", "capabilities", "__init__"},
     "__main__": {"cli"},

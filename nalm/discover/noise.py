@@ -117,9 +117,9 @@ def _moves(node: Node, problem: Problem) -> Iterator[Node]:
                 saved = FREE if option == 0 else FREE - NICE
                 misfit = n * np.log1p(((option - values[i]) / errors[i]) ** 2 / n)
                 foreseen.append((misfit - np.log(n) * saved, int(i), option))
-    for _, i, option in sorted(foreseen)[:CARRIED_OUT]:
+    for _, place, option in sorted(foreseen)[:CARRIED_OUT]:
         trial = values.copy()
-        trial[i] = option
+        trial[place] = option
         yield _settled(node, trial, problem)
 
 

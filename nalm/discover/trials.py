@@ -101,7 +101,7 @@ OUTSIDE = {  # functions of two columns that no law of the class equals
     "larger": lambda a, b: np.maximum(a - a.mean(), (b - b.mean()) * a.std() / b.std()),
     "size": lambda a, b: np.abs(a - a.mean()) + b,
     "tangent": lambda a, b: np.tanh(a) * b,
-    "floor": lambda a, b: np.floor(4 * a / np.abs(a).max()) * b,
+    "floor": lambda a, b: np.floor(2 * (a - a.mean()) / a.std()) * b,
     "chance": lambda a, b: np.random.default_rng(int(abs(a[0]) * 1e6)).standard_normal(len(a)) + 0 * b,
     "tilted": lambda a, b: a * b + 1e-7 * np.sin(7 * a / np.abs(a).max()) * np.abs(a * b).mean(),
     "angle": lambda a, b: np.arctan2(a, b),
