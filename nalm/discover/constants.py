@@ -84,9 +84,16 @@ def _simple(value: float) -> tuple[Fraction, sympy.Expr] | None:
     return None
 
 
-def is_simple(value: float) -> bool:
-    """Whether a number needs no digits of its own: a small fraction, a short decimal or a known constant."""
-    return _short(value) or _simple(float(value)) is not None
+def is_plain(value: float) -> bool:
+    """Whether a number carries no digits of its own: at most two, or a small fraction times a known constant.
+
+    >>> [is_plain(v) for v in (3.0, 3.7, 2 / 3, math.pi / 2, 9.81, 1.37)]
+    [True, True, True, True, False, False]
+    """
+    if float(f"{value:.1e}") == value:
+        return True
+    found = _simple(float(value))
+    return found is not None and abs(found[0].numerator) * found[0].denominator <= 100
 
 
 def _short(value: float) -> bool:

@@ -182,10 +182,10 @@ def tidied(node: Node) -> Node:
             for f, p in zip(map(tidied, factors), exponents, strict=True):
                 joins = float(p).is_integer()  # the root of a square is not its base
                 inner = f if isinstance(f, Power) and joins else Power((f,), (1.0,))
-                coefficient *= _number(inner.coefficient, p)
+                coefficient *= scalar_power(inner.coefficient, p)
                 for g, q in zip(inner.factors, inner.exponents, strict=True):
                     if isinstance(g, Sum) and len(g.terms) == 1 and g.bias == 0 and float(p * q).is_integer():
-                        coefficient *= _number(g.weights[0], p * q)
+                        coefficient *= scalar_power(g.weights[0], p * q)
                         g = g.terms[0]
                     if isinstance(g, Sum) and float(p * q).is_integer() and _mostly_negative(g):
                         coefficient *= (-1.0) ** (p * q)
@@ -194,7 +194,7 @@ def tidied(node: Node) -> Node:
             return powered(list(bases), list(bases.values()), coefficient)
 
 
-def _number(base: float, exponent: float) -> float:
+def scalar_power(base: float, exponent: float) -> float:
     """A power of a number; not finite, rather than an error, where there is none."""
     with np.errstate(all="ignore"):
         return float(np.float64(base) ** exponent)

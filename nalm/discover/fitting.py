@@ -139,6 +139,8 @@ def _gauss_newton(slopes: Array, r: Array) -> tuple[Array, Array]:
         return np.empty(0), np.empty(0)
     norm = np.sqrt((slopes**2).sum(0))
     norm = np.where(norm > 0, norm, 1.0)
+    if not np.isfinite(norm).all():
+        return np.zeros(len(norm)), np.full(len(norm), np.inf)
     left, singular, right = np.linalg.svd(slopes / norm, full_matrices=False)
     kept = singular > 1e-13 * singular[0]
     inverse = np.where(kept, 1 / np.where(kept, singular, 1.0), 0.0)

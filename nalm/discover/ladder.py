@@ -1,5 +1,6 @@
 """From a table of numbers to the law behind it: stage after stage until one law is certified."""
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from nalm.discover.certificate import Certificate, certify, certify_noisy
 from nalm.discover.expression import Node, Sum, evaluate, numbers, size, tidied
 from nalm.discover.factor import factored
 from nalm.discover.law import Law, checked_names
-from nalm.discover.noise import description_length, pruned, shortened, simplified
+from nalm.discover.noise import length, pruned, shortened, simplified
 from nalm.discover.polynomial import polynomial
 from nalm.discover.power import power
 from nalm.discover.powersum import powersum
@@ -107,6 +108,12 @@ def _chosen(stages: Sequence[str] | None) -> dict[str, Stage]:
     return {name: LADDER[name] for name in names}
 
 
+def solvable(drafts: Iterator[Node]) -> Iterator[Node]:
+    """The drafts of a stage up to where its linear algebra gives up, on numbers too large to square."""
+    with contextlib.suppress(np.linalg.LinAlgError):
+        yield from drafts
+
+
 class _Climb:
     """One way up the ladder, and what was met on it."""
 
@@ -121,7 +128,7 @@ class _Climb:
         tried: set[Node] = set()
         for name, stage in self.stages.items():
             found: list[tuple[Node, Certificate]] = []
-            for draft in stage(self.problem):
+            for draft in solvable(stage(self.problem)):
                 self.drafts.append((draft, name))
                 for node in snapped(draft, self.problem):
                     self.problem.check()
@@ -131,7 +138,7 @@ class _Climb:
                         continue
                     tried.add(node)
                     self.remember(node, name)
-                    if certificate := certify(node, self.problem, list(self.names)):
+                    if certificate := certify(node, self.problem, self.names):
                         found.append((node, certificate))
                         break
                 if found and name not in THOROUGH:
@@ -139,7 +146,7 @@ class _Climb:
             if found:
                 node, certificate = found[-1]  # each is smaller than the one before
                 shorter = factored(node)
-                if size(shorter) < size(node) and (again := certify(shorter, self.problem, list(self.names))):
+                if size(shorter) < size(node) and (again := certify(shorter, self.problem, self.names)):
                     node, certificate = shorter, again
                 self.remember(node, name)
                 self.certified = node, certificate, name
@@ -154,10 +161,10 @@ class _Climb:
             best.append((self.score(node), node, stage))
         if best:
             _, node, stage = min(best, key=lambda b: b[0])
-            node = tidied(whole(shortened(node, self.problem)))
+            node = node if self.problem.noise == 0 else tidied(whole(shortened(node, self.problem)))
             self.remember(node, stage)
             test = certify if self.problem.noise == 0 else certify_noisy
-            certificate = test(node, self.problem, list(self.names))
+            certificate = test(node, self.problem, self.names)
             self.certified = node, certificate, stage
 
     def shortlist(self) -> list[tuple[Node, str]]:
@@ -167,6 +174,7 @@ class _Climb:
         self.remember_drafts()
         for draft, stage in sorted(self.drafts, key=lambda d: self.score(d[0]))[:few]:
             node = pruned(draft, self.problem)
+            self.remember(node, stage)
             cleared.setdefault(node, (self.score(node), stage))
         best = sorted(cleared, key=lambda n: cleared[n][0])[:DRAFTS]
         return [(node, cleared[node][1]) for node in best]
@@ -191,12 +199,13 @@ class _Climb:
             self.remember_drafts()
             self.remember(Sum((), (), float(np.mean(self.problem.y))), "constant")
             node = min(self.met, key=lambda n: self.score(n))
-            self.certified = node, certify(node, self.problem, list(self.names)), self.met[node][1]
+            self.certified = node, certify(node, self.problem, self.names), self.met[node][1]
         node, certificate, stage = self.certified
         ranked = sorted(self.met, key=lambda n: (n != node, self.score(n)))[:20]
         candidates = [Candidate(Law(n, self.names), *self.met[n]) for n in ranked]
         return Discovery(Law(node, self.names), certificate, candidates, stage, time.monotonic() - began)
 
     def score(self, node: Node) -> float:
-        """Description length: the misfit in numbers, and the numbers and symbols it takes."""
-        return description_length(node, self.problem)
+        """Description length of a law that was met."""
+        error = self.met[node][0]
+        return length(node, error**2, len(self.problem.y)) if np.isfinite(error) else np.inf

@@ -28,22 +28,21 @@ CLEARLY = 3.0  # standard errors below which a term is dropped at once
 
 
 def description_length(node: Node, problem: Problem) -> float:
-    r"""The misfit and what the law costs to write, in nats.
-
-    .. math:: n \log(\mathrm{RSS}/n) + \log n \, (1.5\,\mathrm{free} + 0.5\,\mathrm{nice} + 0.3\,\mathrm{symbols})
-    """
+    """The misfit and what the law costs to write, in nats; infinite where the law has no value."""
     r = problem.y - evaluate(node, problem.x)
-    if not np.isfinite(r).all():
-        return np.inf
-    n, spread = len(r), float(np.var(problem.y)) or 1.0
-    written = [
-        (v, role)
-        for v, role in zip(numbers(node), roles(node), strict=True)
-        if role != "coefficient" or v != 1
-    ]
-    nice = [is_nice(v, role) for v, role in written]
+    share = float(np.mean(r**2)) / (float(np.var(problem.y)) or 1.0)
+    return length(node, share, len(r)) if np.isfinite(share) else np.inf
+
+
+def length(node: Node, share: float, n: int) -> float:
+    r"""The same for a law that leaves a share of the variance of n rows.
+
+    .. math:: n \log(\mathrm{share}) + \log n \, (1.5\,\mathrm{free} + 0.5\,\mathrm{nice} + 0.3\,\mathrm{symbols})
+    """
+    pairs = zip(numbers(node), roles(node), strict=True)
+    nice = [is_nice(v, role) for v, role in pairs if role != "coefficient" or v != 1]
     price = FREE * nice.count(False) + NICE * nice.count(True) + SYMBOL * size(node)
-    return float(n * np.log(np.mean(r**2) / spread + FLOOR) + np.log(n) * price)
+    return float(n * np.log(share + FLOOR) + np.log(n) * price)
 
 
 def is_nice(value: float, role: str) -> bool:

@@ -12,6 +12,7 @@ from nalm.discover.expression import Array
 from nalm.errors import NALMError
 
 SEARCH_ROWS = 1200  # a search looks at no more rows; the certificate looks at all
+SAMPLE_ROWS = 400
 FEWEST_ROWS = 6
 
 
@@ -43,6 +44,12 @@ class Problem:
     def inputs(self) -> int:
         """How many columns the data has."""
         return self.x.shape[1]
+
+    @cached_property
+    def sample(self) -> tuple[Array, Array]:
+        """Some of the rows held out, spread over all of them."""
+        step = max(1, len(self.held_y) // SAMPLE_ROWS)
+        return self.held_x[::step], self.held_y[::step]
 
     @cached_property
     def relative(self) -> Array:
@@ -92,9 +99,9 @@ def pose(
         raise NALMError(f"max_time is a number of seconds above 0, or None, got {max_time!r}.")
     u = 2.0**-24 if y.dtype != np.float64 or _is_float32(y) else 2.0**-53
     x, y = x.astype(np.float64), y.astype(np.float64)
-    order = np.random.default_rng(seed).permutation(len(x))
-    cut = min(2 * len(x) // 3, SEARCH_ROWS)
-    searched, held = order[:cut], order[cut:]
+    searched = np.random.default_rng(seed).choice(len(x), min(2 * len(x) // 3, SEARCH_ROWS), replace=False)
+    held = np.ones(len(x), bool)
+    held[searched] = False
     return Problem(
         x=x[searched],
         y=y[searched],

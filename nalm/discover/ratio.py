@@ -19,7 +19,9 @@ def null_vector(columns: Array) -> Array:
     triangle[range(n), range(n)] += np.where(np.abs(np.diag(triangle)) < floor, floor, 0.0)
     z = np.random.default_rng(0).standard_normal(n)
     for _ in range(3):
-        z = solve_triangular(triangle, solve_triangular(triangle, z, trans="T"))
+        z = solve_triangular(
+            triangle, solve_triangular(triangle, z, trans="T", check_finite=False), check_finite=False
+        )
         z = z / np.linalg.norm(z)
     return z / size
 

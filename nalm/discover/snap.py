@@ -19,6 +19,7 @@ from nalm.discover.expression import (
     powered,
     renumbered,
     roles,
+    scalar_power,
     tidied,
     used,
     weighted,
@@ -151,7 +152,7 @@ def gauged(node: Node) -> Node:
                     lead = max(f.weights, key=abs)
                     lead = lead if float(p).is_integer() else abs(lead)
                     f = Sum(f.terms, tuple(w / lead for w in f.weights), f.bias / lead)
-                    coefficient *= lead**p
+                    coefficient *= scalar_power(lead, p)
                 inner.append(f)
             return Power(tuple(inner), exponents, coefficient)
 
@@ -171,7 +172,7 @@ def whole(node: Node) -> Node:
                     quotients = [v / least for v in (*f.weights, f.bias)]
                     if all(abs(q - round(q)) <= 1e-12 * abs(q) for q in quotients):
                         f = Sum(f.terms, tuple(map(_rounded, quotients[:-1])), _rounded(quotients[-1]))
-                        coefficient *= least**p
+                        coefficient *= scalar_power(least, p)
                 inner.append(f)
             return Power(tuple(inner), exponents, coefficient)
 

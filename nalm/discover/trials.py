@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from nalm.discover.cells import CELLS, PRODUCTS, RANGES, Cell
-from nalm.discover.certificate import SLACK
 from nalm.discover.columns import PAIRS
 from nalm.discover.expression import Array, Input, Node, bounded, evaluate
 from nalm.discover.ladder import Discovery, search
+from nalm.discover.resolution import SLACK
 
 OPERATIONS = ("add", "subtract", "multiply", "divide")
 INPUTS, ROWS, U = 5, 600, 2.0**-53
