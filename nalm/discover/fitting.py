@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nalm.discover.expression import Array, Input, Mask, Node, Power, Sum, numbers, renumbered
+from nalm.discover.expression import Array, Input, Mask, Node, Power, Sum, numbers, renumbered, roles
 
 
 def tangent(node: Node, x: Array) -> tuple[Array, Array]:
@@ -35,6 +35,7 @@ def _tangent(node: Node, x: Array) -> tuple[Array, list[Array]]:
             return value, own + chain
 
 
+TINY = np.finfo(np.float64).tiny
 PATIENCE, PROGRESS = 6, 0.98  # a search that gains less than 2% in so many steps is stuck
 
 
@@ -115,18 +116,21 @@ def refined(
     values = np.array(numbers(node))
     free = np.ones(len(values), bool) if free is None else free
     spread, step = np.zeros(len(values)), np.zeros(len(values))
+    biases = np.array([role == "bias" for role in roles(node)], bool)
     best, error = values, np.inf
     for _ in range(steps):
         check()
         for part in (1.0, 0.25, 0.05):  # of a step that overshoots
-            trial, slopes = tangent(renumbered(node, best + part * step), x)
+            values = best + part * step
+            values = np.where(biases & (values == 0), TINY, values)  # a bias of 0 would not be a number
+            trial, slopes = tangent(renumbered(node, values), x)
             r = weight * (y - trial)
             now = _mean_square(r)
             if now < error or not step.any():
                 break
         if not now < error * (1 - 1e-6):
             break
-        best, error = best + part * step, now
+        best, error = values, now
         moving = np.nan_to_num(weight[:, None] * slopes[:, free], nan=0.0, posinf=0.0, neginf=0.0)
         step = np.zeros(len(values))
         step[free], spread[free] = _gauss_newton(moving, r)

@@ -20,32 +20,31 @@ def tolerance(node: Node, x: Array, y: Array, u: float) -> Array:
 
 
 def told_apart(node: Node, problem: Problem) -> bool:
-    """Whether a law of another kind, or with plainer numbers, would have been noticed."""
+    """Whether a law of another kind, or with plainer numbers, would have been noticed.
+
+    A missing term may stand beside the law; if numbers with digits of their own were fitted, it may as
+    well be in proportion to y or to what such a number multiplies.
+    """
     x, y = problem.sample
     values = np.array(numbers(node))
     free = np.array([not is_plain(v) for v in values], bool)
     _, slopes = tangent(node, x)
     slopes = np.nan_to_num(slopes, nan=0.0, posinf=0.0, neginf=0.0)
     allowed = tolerance(node, x, y, problem.u)
-    missing = _missing(node, x, y)
-    if _reach(slopes, missing, allowed) < SNAPPED:
+    beside = _modulated(np.ones(len(y)), node, x, y)
+    if _reach(slopes, beside, allowed) < SNAPPED:
         return False
     if not free.any():
         return True
     plainer = np.array([float(f"{v:.1e}") for v in values])  # two digits
     if _felt((slopes * (values - plainer))[:, free], allowed) < DIGITS:
         return False
-    modulated = [missing, *(_modulated(s, node, x, y) for s in slopes[:, free].T[:8])]
-    return _reach(slopes[:, free], np.concatenate(modulated, 1), allowed) >= FREE
-
-
-def _missing(node: Node, x: Array, y: Array) -> Array:
-    """Terms of natural size that no law of ours has: rms(y) sin(x_i) and y sin(x_i), inputs brought to [-1, 1]."""
-    return np.concatenate([_modulated(np.ones(len(y)), node, x, y), _modulated(y, node, x, y)], 1)
+    inside = [_modulated(s, node, x, y) for s in (y, *slopes[:, free].T[:8])]
+    return _reach(slopes[:, free], np.concatenate([beside, *inside], 1), allowed) >= FREE
 
 
 def _modulated(term: Array, node: Node, x: Array, y: Array) -> Array:
-    """The term, as large as y, times the sine of each input."""
+    """What no law of ours has: a term, as large as y, times the sine of each input, brought to [-1, 1]."""
     columns = [np.sin(x[:, i] / np.abs(x[:, i]).max()) for i in sorted(used(node))[:10]]
     size = np.sqrt(np.mean(term**2))
     scaled = term * (np.sqrt(np.mean(y**2)) / size if size > 0 else 0.0)
