@@ -11,11 +11,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from nalm.discover.cells import CELLS, PRODUCTS, RANGES, Cell
 from nalm.discover.columns import PAIRS
 from nalm.discover.expression import Array, Input, Node, bounded, evaluate
 from nalm.discover.ladder import Discovery, search
+from nalm.discover.law import Law
 from nalm.discover.resolution import SLACK
 
 OPERATIONS = ("add", "subtract", "multiply", "divide")
@@ -31,6 +33,7 @@ class Outcome:
     seed: int
     verdict: str
     right: bool  # the law is the target, to rounding, on the test range
+    network: bool  # the law as units agrees with it to rounding there, in float32 and float64
     formula: str
     error: float  # on the test range: rms over the rms of the target
     seconds: float
@@ -46,7 +49,21 @@ def judged(
         right = bool((np.abs(law - y) <= SLACK * (loose + unsure)).all())
         error = float(np.sqrt(np.mean((law - y) ** 2) / np.mean(y**2)))
     verdict = found.certificate.verdict
-    return Outcome(suite, cell, seed, verdict, right, str(found.law)[:200], error, round(seconds, 4))
+    network = bool(
+        verdict != "none" and all(agrees(found.law, x, dtype) for dtype in (torch.float32, torch.float64))
+    )
+    return Outcome(suite, cell, seed, verdict, right, network, str(found.law)[:200], error, round(seconds, 4))
+
+
+@torch.no_grad()
+def agrees(law: Law, x: Array, dtype: torch.dtype) -> bool:
+    """Whether the law's network computes it to the rounding of a precision."""
+    inputs = torch.from_numpy(x).to(dtype)
+    out = law.to_module(dtype)(inputs)[:, 0].double().numpy()
+    with np.errstate(all="ignore"):
+        y, bound = bounded(law.expression, inputs.double().numpy(), torch.finfo(dtype).eps / 2)
+    fine = np.isfinite(y) & (bound < 0.01 * np.abs(y))  # elsewhere nothing is known of the value
+    return bool((np.abs(out - y)[fine] <= SLACK * bound[fine]).all())
 
 
 def run_cell(cell: Cell, seed: int) -> Outcome:
@@ -131,7 +148,9 @@ def outside(seed: int) -> Outcome:
     seconds = time.perf_counter() - began
     error = float(np.sqrt(np.mean((found.law.predict(x) - y) ** 2)) / np.std(y))
     formula = str(found.law)[:200]
-    return Outcome("outside", name, seed, found.certificate.verdict, False, formula, error, round(seconds, 4))
+    return Outcome(
+        "outside", name, seed, found.certificate.verdict, False, False, formula, error, round(seconds, 4)
+    )
 
 
 def trials(seeds: int = 100, products: int = 20, random: int = 1000) -> Iterator[Outcome]:
@@ -159,10 +178,9 @@ def main(folder: str, seeds: int = 100, products: int = 20, random: int = 1000) 
     for (suite, kind), group in totals.items():
         certified = sum(o.verdict != "none" for o in group)
         right = sum(o.right and o.verdict != "none" for o in group)
-        seconds = np.median([o.seconds for o in group])
-        print(
-            f"{suite:8s} {kind:45s} certified {certified:4d} right {right:4d} of {len(group):4d}, {seconds:.4f} s"
-        )
+        networks = sum(o.network for o in group)
+        counts = f"certified {certified:4d} right {right:4d} networks {networks:4d} of {len(group):4d}"
+        print(f"{suite:8s} {kind:45s} {counts}, {np.median([o.seconds for o in group]):.4f} s")
 
 
 if __name__ == "__main__":

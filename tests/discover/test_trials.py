@@ -41,13 +41,13 @@ def test_the_test_range_is_another():
 @pytest.mark.parametrize("cell", KINDS.values(), ids=KINDS)
 def test_a_cell_of_every_kind_is_solved(cell, precision):
     outcome = trials.run_cell(replace(cell, precision=precision), seed=1000)
-    assert (outcome.verdict, outcome.right) == ("exact", True)
+    assert (outcome.verdict, outcome.right, outcome.network) == ("exact", True, True)
 
 
 @pytest.mark.parametrize("cell", PRODUCTS[2::5], ids=lambda c: c.name)
 def test_the_two_layer_product_is_solved_on_narrow_ranges(cell):
     outcome = trials.run_cell(replace(cell, precision="float32"), seed=1000)
-    assert (outcome.verdict, outcome.right) == ("exact", True)
+    assert (outcome.verdict, outcome.right, outcome.network) == ("exact", True, True)
 
 
 def test_random_laws_have_the_operations_asked_for():
@@ -60,7 +60,7 @@ def test_random_laws_inside_the_class_are_certified_and_right():
     outcomes = [trials.inside(seed) for seed in range(5000, 5060)]
     certified = [o for o in outcomes if o.verdict == "exact"]
     assert len(certified) >= 57
-    assert all(o.right for o in certified)
+    assert all(o.right and o.network for o in certified)
 
 
 def test_targets_outside_the_class_are_never_certified():
@@ -73,7 +73,7 @@ def test_trials_are_written_as_they_come(tmp_path, capsys, monkeypatch):
     with (tmp_path / "trials.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [r["verdict"] for r in rows] == ["exact"] * 3
-    assert "certified    1 right    1 of    1" in capsys.readouterr().out
+    assert "certified    1 right    1 networks    1 of    1" in capsys.readouterr().out
 
 
 @pytest.mark.slow
