@@ -33,3 +33,9 @@ def test_a_block_of_the_readme_prints_what_it_says(index):
     output = python("-c", BLOCKS[index])
     for line in expected:
         assert line in output, output
+
+
+def test_the_law_behind_a_table_is_found_and_certified():
+    output = python("examples/discover.py")
+    assert "y = (a + d)/(f - 2*i)" in output
+    assert "exact" in output

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nalm.discover.expression import Array, Input, Node, Power, Sum, tidied
+from nalm.discover.expression import Array, Input, Mask, Node, Power, Sum, tidied
 
 # operation -> the expression it makes of two
 PAIRS: dict[str, Callable[[Node, Node], Node]] = {
@@ -15,6 +15,7 @@ PAIRS: dict[str, Callable[[Node, Node], Node]] = {
     "divide": lambda a, b: Power((a, b), (1.0, -1.0)),
     "into": lambda a, b: Power((a, b), (-1.0, 1.0)),
     "reciprocal": lambda a, b: Power((a, b), (-1.0, -1.0)),
+    "squares": lambda a, b: Sum((Power((a,), (2.0,)), Power((b,), (2.0,))), (1.0, 1.0)),
 }
 
 
@@ -54,10 +55,18 @@ class Columns:
             left, right = (g.ravel() for g in np.indices((len(self.nodes), len(other.nodes))))
         a, b = self.values[:, left], other.values[:, right]
         with np.errstate(all="ignore"):
-            values = np.concatenate([a + b, a - b, a * b, a / b, b / a, 1 / (a * b)], 1)
+            below: Mask = np.all(
+                a <= b, axis=0
+            )  # differences are positive where they can be, and so have roots
+            difference = np.where(below, b - a, a - b)
+            values = np.concatenate([a + b, difference, a * b, a / b, b / a, 1 / (a * b), a * a + b * b], 1)
         keep = _first_of_each(values)
         makers, count = list(PAIRS.values()), max(len(left), 1)
-        nodes = [makers[k // count](self.nodes[left[k % count]], other.nodes[right[k % count]]) for k in keep]
+        nodes = []
+        for k in keep:
+            one, two = self.nodes[left[k % count]], other.nodes[right[k % count]]
+            turned = makers[k // count] is PAIRS["subtract"] and below[k % count]
+            nodes.append(makers[k // count](two, one) if turned else makers[k // count](one, two))
         return Columns(values[:, keep], nodes)
 
     def distinct(self) -> "Columns":

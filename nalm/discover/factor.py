@@ -1,8 +1,49 @@
-"""Shorter ways to write a sum: what several terms share is taken out of them."""
+"""Other ways to write a law: products multiplied out, and what several terms share taken out of them."""
 
 from collections import Counter
+from collections.abc import Iterator
 
+from nalm.discover.constants import recognised
 from nalm.discover.expression import Input, Node, Power, Sum, powered, size, tidied, weighted
+from nalm.discover.snap import whole
+
+
+def rewritten(node: Node) -> Iterator[Node]:
+    """The law multiplied out, and with common factors taken out, of what it is and of that."""
+    plain = tidied(whole(node))
+    wide = expanded(plain)
+    yield from (plain, wide, factored(plain), factored(wide))
+
+
+def expanded(node: Node) -> Node:
+    """Terms c f (t_1 + t_2 + ...) of a sum multiplied out, numbers within rounding of simple ones made so.
+
+    >>> a, b = Input(0), Input(1)
+    >>> expanded(Sum((Power((a, Sum((a, b), (1.0, 0.2))), (1.0, 1.0)), b), (5.0, 1.0)))
+    Sum(terms=(Power(factors=(Input(index=0),), exponents=(2.0,), coefficient=1.0),
+               Power(factors=(Input(index=0), Input(index=1)), exponents=(1.0, 1.0), coefficient=1.0),
+               Input(index=1)), weights=(5.0, 1.0, 1.0), bias=0.0)
+    """
+    if isinstance(node, Power):
+        node = Sum((node,), (1.0,))
+    if isinstance(node, Input):
+        return node
+    terms: list[Node] = []
+    weights: list[float] = []
+    for term, weight in zip(node.terms, node.weights, strict=True):
+        bases = _bases(term)
+        inner = next((b for b, p in bases.items() if isinstance(b, Sum) and p == 1), None)
+        scale = weight * (term.coefficient if isinstance(term, Power) else 1.0)
+        if inner is None or inner.bias:
+            terms.append(term)
+            weights.append(weight)
+            continue
+        others = {b: p for b, p in bases.items() if b != inner}
+        for t, w in zip(inner.terms, inner.weights, strict=True):
+            number = recognised(scale * w, 4e-15 * abs(scale * w))
+            terms.append(Power((*others, t), (*others.values(), 1.0)))
+            weights.append(scale * w if number is None else number)
+    return tidied(Sum(tuple(terms), tuple(weights), node.bias))
 
 
 def factored(node: Node) -> Node:

@@ -11,7 +11,7 @@ import numpy as np
 from nalm.discover.additive import additive
 from nalm.discover.certificate import Certificate, certify, certify_noisy
 from nalm.discover.expression import Node, Sum, evaluate, numbers, size, tidied
-from nalm.discover.factor import factored
+from nalm.discover.factor import rewritten
 from nalm.discover.law import Law, checked_names
 from nalm.discover.noise import length, pruned, shortened, simplified
 from nalm.discover.polynomial import polynomial
@@ -144,12 +144,7 @@ class _Climb:
                 if found and name not in THOROUGH:
                     break
             if found:
-                node, certificate = found[-1]  # each is smaller than the one before
-                shorter = factored(node)
-                if size(shorter) < size(node) and (again := certify(shorter, self.problem, self.names)):
-                    node, certificate = shorter, again
-                self.remember(node, name)
-                self.certified = node, certificate, name
+                self.accept(*found[-1], name)  # each is smaller than the one before
                 return
 
     def noisy(self) -> None:
@@ -165,7 +160,16 @@ class _Climb:
             self.remember(node, stage)
             test = certify if self.problem.noise == 0 else certify_noisy
             certificate = test(node, self.problem, self.names)
-            self.certified = node, certificate, stage
+            self.accept(node, certificate, stage)
+
+    def accept(self, node: Node, certificate: Certificate, stage: str) -> None:
+        """Settle on a law, in the shortest way to write it that holds as well."""
+        if certificate.verdict == "exact":
+            for other in rewritten(node):
+                if size(other) < size(node) and (again := certify(other, self.problem, self.names)):
+                    node, certificate = other, again
+        self.remember(node, stage)
+        self.certified = node, certificate, stage
 
     def shortlist(self) -> list[tuple[Node, str]]:
         """The drafts worth simplifying: refitted, cleared of what is noise, and different from one another."""

@@ -1,4 +1,4 @@
-"""Stage Q, a sum of squares and products of inputs, its root, or one over it: one linear system."""
+"""Stage Q, a polynomial of degree 2, its root, one over it, or a quotient of two: linear systems."""
 
 from collections.abc import Iterator
 
@@ -7,12 +7,13 @@ import numpy as np
 from nalm.discover.additive import solve
 from nalm.discover.expression import Input, Node, Power, Sum
 from nalm.discover.problem import Problem
+from nalm.discover.ratio import quotient
 
-WIDEST = 20  # inputs; their monomials are some 230 columns
+WIDEST, WIDEST_QUOTIENT = 20, 8  # inputs; their monomials are some 230 and 45 columns
 
 
 def polynomial(problem: Problem) -> Iterator[Node]:
-    """y, y squared or 1/y as a polynomial of degree 2, all coefficients at once by least squares."""
+    """y, y squared or 1/y as a polynomial of degree 2 by least squares; then y as a quotient of two."""
     columns, y = problem.columns, problem.y
     n = len(columns)
     if not n or n > WIDEST or (n + 1) * (n + 2) // 2 + 4 > len(y):
@@ -36,3 +37,5 @@ def polynomial(problem: Problem) -> Iterator[Node]:
         *weights, bias = solve(terms * r[:, None], target * r)
         plain = Sum(tuple(monomials), tuple(weights), float(bias))
         yield plain if exponent == 1 else Power((plain,), (exponent,))
+    if n <= WIDEST_QUOTIENT:
+        yield from quotient(monomials, terms[:, :-1], problem, bias=True)

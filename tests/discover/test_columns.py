@@ -23,7 +23,7 @@ def test_every_column_is_the_value_of_its_expression():
 def test_no_column_is_there_twice():
     inputs = Columns.inputs(X, [0, 1])
     pad = inputs.paired().joined(inputs.paired())
-    assert len(pad.nodes) == 6
+    assert len(pad.nodes) == 7
 
 
 def test_columns_without_a_value_somewhere_are_left_out():
@@ -31,7 +31,7 @@ def test_columns_without_a_value_somewhere_are_left_out():
     x[3, 1] = 0.0
     values = Columns.inputs(x, [0, 1]).paired().values
     assert np.isfinite(values).all()
-    assert values.shape[1] == 4  # a/b and 1/(a*b) are gone
+    assert values.shape[1] == 5  # a/b and 1/(a*b) are gone
 
 
 def test_the_inputs_that_matter_come_first_even_with_mixed_signs():

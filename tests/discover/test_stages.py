@@ -79,6 +79,10 @@ def columns(low, high, seed=0, rows=600, n=6):
         (-2, 2, lambda a, b, c, d, e, f: np.sqrt(2 * a * a + b * b), "sqrt(2*a**2 + b**2)"),
         (1, 2, lambda a, b, c, d, e, f: np.sqrt(2) * a * b / (c + d), "sqrt(2)*a*b/(c + d)"),
         (1, 2, lambda a, b, c, d, e, f: (a + b) / c + d, "d + (a + b)/c"),
+        (1, 5, lambda a, b, c, d, e, f: a * b * c / (d**2 + e**2), "a*b*c/(d**2 + e**2)"),
+        (1, 5, lambda a, b, c, d, e, f: (a * c + b * d) / (a + b), "(a*c + b*d)/(a + b)"),
+        (1, 5, lambda a, b, c, d, e, f: a + b * c + 4.905 * c**2, "a + c*(b + 4.905*c)"),
+        (1, 5, lambda a, b, c, d, e, f: 1 / (1 / a + 1 / b), "a*b/(a + b)"),
     ],
 )
 def test_coefficients_biases_and_powers_are_found_and_recognised(low, high, law, expected):
@@ -112,3 +116,11 @@ def test_columns_that_never_change_or_repeat_are_set_aside():
     x[:, 3], x[:, 4] = 5.0, x[:, 0]
     found = search(x, x[:, 0] / x[:, 1] * x[:, 3])
     assert (str(found.law), found.certificate.verdict) == ("5*a/b", "exact")
+
+
+def test_the_root_of_a_difference_is_found_whichever_side_is_larger():
+    x = columns(1, 2)
+    x[:, 2] += 4
+    found = search(x, x[:, 0] / np.sqrt(1 - x[:, 1] ** 2 / x[:, 2] ** 2))
+    assert found.certificate.verdict == "exact"
+    np.testing.assert_allclose(found.law.predict([[1, 3, 5, 0, 0, 0]]), [1.25])
