@@ -6,7 +6,7 @@ import numpy as np
 
 from nalm.discover.additive import solve
 from nalm.discover.columns import Columns
-from nalm.discover.expression import Array, Node, Power, Sum
+from nalm.discover.expression import Array, Node, Power, Sum, evaluate
 from nalm.discover.problem import Problem
 
 WIDEST = 12  # inputs kept for one operation
@@ -33,8 +33,9 @@ def _climbed(problem: Problem, widest: int, deep: bool) -> Iterator[Node]:
     kept = sorted(relevant(problem)[:widest])
     if not kept or len(problem.y) < len(kept) + 6:
         return
-    inputs = Columns.inputs(problem.x, kept)
+    inputs = Columns.inputs(problem.x[:ROWS], kept)
     pad = inputs.single().joined(inputs.paired())
+    problem.check()
     if deep:
         pad = pad.joined(inputs.paired(pad))
     for target in ("y", "log", "1/y", "y^2"):
@@ -43,25 +44,27 @@ def _climbed(problem: Problem, widest: int, deep: bool) -> Iterator[Node]:
 
 
 def _search(target: str, inputs: Columns, pad: Columns, problem: Problem) -> Iterator[Node]:
-    """The drafts of one target, nearest first."""
-    y, rows = problem.y, np.arange(min(ROWS, len(problem.y)))
-    logs = target == "log"
-    if (target != "y" and (y == 0).any() and target != "y^2") or (target == "y^2" and (y <= 0).any()):
+    """The drafts of one target, nearest first: chosen on some rows, fitted on all."""
+    y, logs = problem.y, target == "log"
+    if (target in ("log", "1/y") and (y == 0).any()) or (target == "y^2" and (y <= 0).any()):
         return
     t = {"y": lambda: y, "log": lambda: np.log(np.abs(y)), "1/y": lambda: 1 / y, "y^2": lambda: y**2}[
         target
     ]()
     if logs:  # columns with a zero have no logarithm
-        inputs = inputs.at([i for i in range(len(inputs.nodes)) if inputs.values[:, i].all()])
+        whole = np.array([evaluate(n, problem.x).all() for n in inputs.nodes], bool)
+        inputs = inputs.at(np.flatnonzero(whole).tolist())
         pad = pad.at(np.flatnonzero((pad.values != 0).all(0)).tolist())
     if not pad.nodes:
         return
     base, columns = (np.log(np.abs(c.values)) if logs else c.values for c in (inputs, pad))
     weight = np.ones(len(y)) if logs else 1 / np.sqrt(np.median(np.abs(t)) ** 2 + t**2)
     near = 300 * problem.u if problem.noise == 0 else None
-    for places in _best(base[rows], columns[rows], t[rows], weight[rows], near):
+    few = slice(len(base))
+    for places in _best(base, columns, t[few], weight[few], near):
         problem.check()
-        yield from _drafts(target, inputs, pad, places, base, columns, t * weight, weight)
+        nodes = (*inputs.nodes, *(pad.node(i) for i in places))
+        yield from _drafts(target, nodes, t * weight, weight, problem)
 
 
 def _best(base: Array, columns: Array, t: Array, weight: Array, near: float | None) -> list[list[int]]:
@@ -118,20 +121,15 @@ def _grown(start: list[int], columns: Array, t: Array, total: float) -> list[tup
 
 
 def _drafts(
-    target: str,
-    inputs: Columns,
-    pad: Columns,
-    places: list[int],
-    base: Array,
-    columns: Array,
-    t: Array,
-    weight: Array,
+    target: str, nodes: tuple[Node, ...], t: Array, weight: Array, problem: Problem
 ) -> Iterator[Node]:
     """The last layer solved on all rows: without a constant, then with one."""
-    nodes = (*inputs.nodes, *(pad.node(i) for i in places))
-    one = np.ones((len(t), 1))
+    values = np.stack([evaluate(n, problem.x) for n in nodes], 1)
+    values = np.log(np.abs(values)) if target == "log" else values
+    if not np.isfinite(values).all():
+        return
     for constant in (False, True):
-        terms = np.concatenate([base, columns[:, places], *([one] if constant else [])], 1)
+        terms = np.column_stack([values, np.ones(len(t))]) if constant else values
         w = solve(terms * weight[:, None], t)
         weights, last = tuple(w[: len(nodes)]), float(w[-1]) if constant else 0.0
         if target == "log":
