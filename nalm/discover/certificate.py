@@ -24,8 +24,8 @@ class Certificate:
     verdict: str
     tested: str  # in words
     rows: int  # held out: never used to find the law
-    error: float  # largest |y - law| on them, relative to the tolerance (exact) or rms over that of y
-    bound: float  # largest tolerance on them, relative to the size of y
+    error: float  # largest |y - law| over its tolerance, or, under noise, its rms over the spread of y
+    bound: float  # largest tolerance over the size of y, or, under noise, the declared level
     precision: str  # of the data: float32 or float64
     noise: float | None = 0.0  # declared
     domain: dict[str, tuple[float, float]] = field(default_factory=dict)  # seen, of the inputs in the law
@@ -53,22 +53,28 @@ def within_rounding(node: Node, x: Array, y: Array, u: float) -> tuple[float, fl
 def certify(node: Node, problem: Problem, names: Sequence[str] | None = None) -> Certificate:
     """Test a law against every row: ``exact`` or ``none``."""
     u, rows = problem.u, len(problem.held_y)
+    where, verdict = "the rows searched", "none"
     worst, bound = within_rounding(node, problem.x[:32], problem.y[:32], u)  # most laws fail at once
     if worst <= 1:
-        worst, bound = within_rounding(node, problem.held_x, problem.held_y, u)
-    told = f"the law was off by {worst:.3g} times the rounding of {problem.precision}"
-    verdict = "none"
+        worst, bound = within_rounding(node, problem.x, problem.y, u)
     if worst <= 1:
-        searched, _ = within_rounding(node, problem.x, problem.y, u)
-        if searched > 1:
-            told = f"a row of the search was off by {searched:.3g} times the rounding"
-        elif not told_apart(node, problem):
-            told = "the range is too narrow to tell this law from others"
-        else:
-            verdict, told = "exact", f"the law holds to the rounding of {problem.precision}"
-    tested = f"{told} on {rows} held-out rows."
+        worst, bound = within_rounding(node, problem.held_x, problem.held_y, u)
+        where = f"{rows} held-out rows"
+    if worst > 1:
+        told = f"the law is off by {worst:.3g} times its rounding in {problem.precision}"
+    elif not told_apart(node, problem):
+        told = "the data is too little, or its range too narrow, to tell this law from others,"
+    else:
+        verdict, told = "exact", f"the law holds to the rounding of {problem.precision}"
     return Certificate(
-        verdict, tested, rows, worst, bound, problem.precision, problem.noise, _domain(node, problem, names)
+        verdict,
+        f"{told} on {where}.",
+        rows,
+        worst,
+        bound,
+        problem.precision,
+        problem.noise,
+        _domain(node, problem, names),
     )
 
 

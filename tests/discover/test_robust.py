@@ -38,4 +38,4 @@ def test_any_table_has_an_answer(kind, target):
     assert found.certificate.verdict in ("exact", "consistent", "none")
     assert found.law.python()
     assert str(found.law)
-    assert found.certificate.tested.endswith("rows.")
+    assert found.certificate.tested.endswith(".")
