@@ -108,9 +108,12 @@ def _chosen(stages: Sequence[str] | None) -> dict[str, Stage]:
     return {name: LADDER[name] for name in names}
 
 
+UNSOLVABLE = (np.linalg.LinAlgError, ArithmeticError)  # on numbers too large to square, or all alike
+
+
 def solvable(drafts: Iterator[Node]) -> Iterator[Node]:
-    """The drafts of a stage up to where its linear algebra gives up, on numbers too large to square."""
-    with contextlib.suppress(np.linalg.LinAlgError):
+    """What a stage proposes, up to where its arithmetic gives up."""
+    with contextlib.suppress(*UNSOLVABLE):
         yield from drafts
 
 
@@ -130,7 +133,7 @@ class _Climb:
             found: list[tuple[Node, Certificate]] = []
             for draft in solvable(stage(self.problem)):
                 self.drafts.append((draft, name))
-                for node in snapped(draft, self.problem):
+                for node in solvable(snapped(draft, self.problem)):
                     self.problem.check()
                     if found and size(node) >= size(found[-1][0]):
                         break
@@ -151,7 +154,8 @@ class _Climb:
         """Refit and simplify the best drafts; the shortest description is tested, if noise is admitted."""
         best: list[tuple[float, Node, str]] = []
         for node, stage in self.shortlist():
-            node = simplified(node, self.problem)
+            with contextlib.suppress(*UNSOLVABLE):
+                node = simplified(node, self.problem)
             self.remember(node, stage)
             best.append((self.score(node), node, stage))
         if best:
@@ -177,9 +181,10 @@ class _Climb:
         few = CLEARED if self.problem.noise != 0 else DRAFTS // 2
         self.remember_drafts()
         for draft, stage in sorted(self.drafts, key=lambda d: self.score(d[0]))[:few]:
-            node = pruned(draft, self.problem)
-            self.remember(node, stage)
-            cleared.setdefault(node, (self.score(node), stage))
+            with contextlib.suppress(*UNSOLVABLE):
+                node = pruned(draft, self.problem)
+                self.remember(node, stage)
+                cleared.setdefault(node, (self.score(node), stage))
         best = sorted(cleared, key=lambda n: cleared[n][0])[:DRAFTS]
         return [(node, cleared[node][1]) for node in best]
 

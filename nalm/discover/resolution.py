@@ -3,13 +3,14 @@
 import numpy as np
 
 from nalm.discover.constants import is_plain
-from nalm.discover.expression import Array, Node, bounded, numbers, used
+from nalm.discover.expression import Array, Node, bounded, numbers, roles, used
 from nalm.discover.fitting import tangent
 from nalm.discover.problem import Problem
 
 SLACK = 16.0  # times the first-order bound of the rounding error
 SNAPPED = 8.0  # what a missing term must reach, in tolerances, beyond the reach of all numbers of the law
-FREE = 100.0  # and beyond the reach of those with digits of their own
+FREE = 100.0  # and beyond the reach of those with digits of their own, up to three of them;
+DEARER = 10.0  # times so much for each further one: many numbers fit any smooth curve
 DIGITS = 30.0  # what those digits must be worth
 
 
@@ -39,8 +40,12 @@ def told_apart(node: Node, problem: Problem) -> bool:
     plainer = np.array([float(f"{v:.1e}") for v in values])  # two digits
     if _felt((slopes * (values - plainer))[:, free], allowed) < DIGITS:
         return False
+    exponents = np.array([role == "exponent" for role in roles(node)], bool)
+    spent = int(free.sum() + (free & exponents).sum())  # an exponent bends more than a weight
     inside = [_modulated(s, node, x, y) for s in (y, *slopes[:, free].T[:8])]
-    return _reach(slopes[:, free], np.concatenate([beside, *inside], 1), allowed) >= FREE
+    return _reach(slopes[:, free], np.concatenate([beside, *inside], 1), allowed) >= FREE * DEARER ** max(
+        0, spent - 3
+    )
 
 
 def _modulated(term: Array, node: Node, x: Array, y: Array) -> Array:

@@ -168,7 +168,7 @@ def whole(node: Node) -> Node:
             inner: list[Node] = []
             for f, p in zip(map(whole, factors), exponents, strict=True):
                 if isinstance(f, Sum) and f.weights:
-                    least = min(abs(v) for v in [*f.weights, *([f.bias] if f.bias else [])])
+                    least = min((abs(v) for v in (*f.weights, f.bias) if v), default=1.0)
                     quotients = [v / least for v in (*f.weights, f.bias)]
                     if all(abs(q - round(q)) <= 1e-12 * abs(q) for q in quotients):
                         f = Sum(f.terms, tuple(map(_rounded, quotients[:-1])), _rounded(quotients[-1]))

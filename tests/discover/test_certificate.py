@@ -119,3 +119,18 @@ def test_a_wrong_coefficient_is_noticed_under_noise():
 def test_a_missing_term_is_noticed_under_noise():
     certificate = certify_noisy(PRODUCT, noisy(0.05, None, extra=0.5))
     assert certificate.verdict == "none"
+
+
+def test_many_fitted_numbers_prove_less_than_few():
+    x = table(1, 2, columns=8)
+    weights = np.random.default_rng(0).standard_normal(8)
+    assert search(x, x @ weights).certificate.verdict == "exact"
+    single = x.astype(np.float32)
+    rounded = (single.astype(np.float64) @ weights).astype(np.float32)
+    assert search(single, rounded).certificate.verdict == "none"  # any smooth curve has eight such numbers
+
+
+def test_an_angle_is_not_taken_for_a_quotient_of_polynomials():
+    rng = np.random.default_rng(439)
+    x = np.stack([rng.uniform(10, 20, 600), rng.uniform(0.1, 0.2, 600)], 1)
+    assert search(x, np.arctan2(x[:, 0], x[:, 1])).certificate.verdict == "none"
