@@ -179,7 +179,7 @@ class _Climb:
         """The drafts worth simplifying: refitted, cleared of what is noise, and different from one another."""
         cleared: dict[Node, tuple[float, str]] = {}
         few = CLEARED if self.problem.noise != 0 else DRAFTS // 2
-        self.remember_drafts()
+        self.remember_drafts(self.problem.check)
         for draft, stage in sorted(self.drafts, key=lambda d: self.score(d[0]))[:few]:
             with contextlib.suppress(*UNSOLVABLE):
                 node = pruned(draft, self.problem)
@@ -195,11 +195,12 @@ class _Climb:
             error = float(np.sqrt(np.mean(r**2)) / (np.std(self.problem.y) or 1.0))
             self.met[node] = (error if np.isfinite(error) else np.inf), stage
 
-    def remember_drafts(self) -> None:
+    def remember_drafts(self, check: Callable[[], None] = lambda: None) -> None:
         """Count the drafts among what was met."""
         drafts = [(d, stage) for d, stage in self.drafts if np.isfinite(numbers(d)).all()]
         self.drafts = [(gauged(tidied(draft)), stage) for draft, stage in drafts]
         for draft, stage in self.drafts:
+            check()
             self.remember(draft, stage)
 
     def discovery(self, began: float) -> Discovery:

@@ -154,7 +154,8 @@ def test_the_clock_is_read_often(monkeypatch):
     search(x, y, noise=None)
     gaps = np.diff([*times, time.thread_time()])
     assert len(gaps) > 100
-    assert gaps.max() < 0.15
+    assert np.quantile(gaps, 0.99) < 0.05
+    assert gaps.max() < 0.25
 
 
 def fastest(call, repeats=5):
