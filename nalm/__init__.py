@@ -30,11 +30,20 @@ _HOME: dict[str, str] = {
     "disagreement": "nalm.symbolic",
     "from_formula": "nalm.formula",
     "latex": "nalm.symbolic",
+    # equation discovery
+    "Certificate": "nalm.discover",
+    "Discovery": "nalm.discover",
+    "Law": "nalm.discover",
+    "search": "nalm.discover",
     # errors
     "NALMError": "nalm.errors",
 }
 
 if TYPE_CHECKING:
+    from nalm.discover import Certificate as Certificate
+    from nalm.discover import Discovery as Discovery
+    from nalm.discover import Law as Law
+    from nalm.discover import search as search
     from nalm.engine import Runs as Runs
     from nalm.engine import train as train
     from nalm.errors import NALMError as NALMError

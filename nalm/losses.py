@@ -148,7 +148,8 @@ def _residuals(v: Tensor, x: Tensor) -> Tensor:
     factor = torch.linalg.cholesky_ex(gram + ridge).L  # never waits for the device, unlike cholesky
     for _ in range(2):
         v = v - v.mean(-2, keepdim=True)
-        v = v - x @ torch.cholesky_solve(x.mT @ v, factor)
+        half = torch.linalg.solve_triangular(factor, x.mT @ v, upper=False)
+        v = v - x @ torch.linalg.solve_triangular(factor.mT, half, upper=True)
     return v
 
 

@@ -75,6 +75,7 @@ BELOW = {
     "run": {"config", "store", "checkpoints", "engine", "executor"},
     "progress": {"run"},
     "asked": {"errors", "config", "claims", "experiments", "store", "checkpoints", "units"},
+    "discover": {"errors", "config", "draws", "units", "tasks"},
     "bench": {"config", "engine"},
     "cli": {
         *("errors", "bench", "capabilities", "config", "experiments", "asked", "claims", "summary", "store"),

@@ -51,3 +51,9 @@ def test_the_numbers_in_the_readme_are_those_of_the_shipped_results():
             runs += len(outcomes)
             verdicts += [judge(claim, outcomes).verdict for claim in EXPERIMENTS[name].claims]
     assert [int(n.replace(",", "")) for n in said.groups()] == [len(verdicts), verdicts.count("agrees"), runs]
+
+
+def test_the_law_behind_a_table_is_found_and_certified():
+    output = python("examples/discover.py")
+    assert "y = (a + d)/(f - 2*i)" in output
+    assert "exact" in output

@@ -1,0 +1,149 @@
+"""The question put to the ladder: checked data, its precision, the rows to search on, and the clock."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from nalm.discover.expression import Array
+from nalm.errors import NALMError
+
+SEARCH_ROWS = 1200  # a search looks at no more rows; the certificate looks at all
+SAMPLE_ROWS = 400
+FEWEST_ROWS = 6
+
+
+class TimeUpError(Exception):
+    """The time given to a search is over; never seen outside it."""
+
+
+@dataclass
+class Problem:
+    """Rows to search on and rows held out, in float64; columns that never change are set aside."""
+
+    x: Array  # rows to search on
+    y: Array
+    held_x: Array
+    held_y: Array
+    u: float  # unit roundoff of the data: 2**-24 or 2**-53
+    columns: list[int]  # those worth looking at: not constant, not equal to an earlier one
+    seed: int = 0
+    noise: float | None = 0.0  # standard deviation over that of y; 0 exact; None unknown
+    deadline: float = np.inf
+    clock: Callable[[], float] = time.monotonic
+
+    def check(self) -> None:
+        """Raise TimeUpError once the time is over."""
+        if self.clock() > self.deadline:
+            raise TimeUpError
+
+    @property
+    def inputs(self) -> int:
+        """How many columns the data has."""
+        return self.x.shape[1]
+
+    @cached_property
+    def sample(self) -> tuple[Array, Array]:
+        """Some of the rows held out, spread over all of them."""
+        step = max(1, len(self.held_y) // SAMPLE_ROWS)
+        return self.held_x[::step], self.held_y[::step]
+
+    @cached_property
+    def relative(self) -> Array:
+        """Row weights that make errors relative where y is large: 1 / sqrt(median^2 + y^2)."""
+        middle = np.median(np.abs(self.y)) or np.abs(self.y).max() or 1.0
+        return 1 / np.sqrt(middle**2 + self.y**2)
+
+    @property
+    def constant(self) -> bool:
+        """Whether y is one number."""
+        return bool(np.ptp(self.y) <= 4 * self.u * np.abs(self.y).max())
+
+    @property
+    def near(self) -> float:
+        """How near a draft is, in spreads of y, if only rounding parts it from the law."""
+        spread = float(np.std(self.y)) or 1.0
+        return max(1e-7, 300 * self.u * float(np.sqrt(np.mean(self.y**2))) / spread)
+
+    @cached_property
+    def rng(self) -> np.random.Generator:
+        """Random starts, a function of the seed."""
+        return np.random.default_rng(self.seed)
+
+    @property
+    def precision(self) -> str:
+        """The precision of the data by name."""
+        return "float32" if self.u == 2.0**-24 else "float64"
+
+
+def pose(
+    x: Any, y: Any, *, seed: int = 0, noise: float | None = 0.0, max_time: float | None = None
+) -> Problem:
+    """Check a table and split it: up to two thirds of the rows to search on, the rest held out."""
+    began = time.monotonic()
+    x, y = _real("X", x), _real("y", y)
+    if x.ndim != 2 or x.shape[1] == 0:
+        raise NALMError(f"X needs the shape (rows, columns) with at least one column, got {x.shape}.")
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.shape != (len(x),):
+        raise NALMError(f"y needs one number for each of the {len(x)} rows of X, got the shape {y.shape}.")
+    if len(x) < FEWEST_ROWS:
+        raise NALMError(f"A law needs at least {FEWEST_ROWS} rows to be seen and tested, got {len(x)}.")
+    if noise is not None and not 0 <= noise < 1:
+        raise NALMError(f"noise is a share of the spread of y, 0 <= noise < 1 or None, got {noise!r}.")
+    if max_time is not None and not max_time > 0:
+        raise NALMError(f"max_time is a number of seconds above 0, or None, got {max_time!r}.")
+    u = 2.0**-24 if y.dtype != np.float64 or _is_float32(y) else 2.0**-53
+    x, y = x.astype(np.float64), y.astype(np.float64)
+    searched = np.random.default_rng(seed).choice(len(x), min(2 * len(x) // 3, SEARCH_ROWS), replace=False)
+    held = np.ones(len(x), bool)
+    held[searched] = False
+    return Problem(
+        x=x[searched],
+        y=y[searched],
+        held_x=x[held],
+        held_y=y[held],
+        u=u,
+        columns=_distinct(x[searched]),
+        seed=seed,
+        noise=noise,
+        deadline=np.inf if max_time is None else began + 0.9 * max_time,  # the rest is for the answer
+    )
+
+
+def _real(name: str, value: Any) -> np.ndarray:
+    try:
+        array = np.asarray(value)
+        if array.dtype == object:
+            array = array.astype(np.float64)
+    except (ValueError, TypeError) as error:
+        raise NALMError(f"{name} must be a table of numbers: {error}.") from None
+    if array.dtype.kind not in "fiub":
+        raise NALMError(f"{name} must hold real numbers, got {array.dtype}.")
+    if array.dtype.kind != "f":
+        array = array.astype(np.float64)
+    if not np.isfinite(array).all():
+        where = np.argwhere(~np.isfinite(array))[0]
+        place = ", ".join(map(str, where))
+        raise NALMError(
+            f"{name}[{place}] is {array[tuple(where)]}: drop such rows, laws need finite numbers."
+        )
+    return array
+
+
+def _is_float32(y: np.ndarray) -> bool:
+    with np.errstate(over="ignore"):
+        return bool((y.astype(np.float32).astype(np.float64) == y).all())
+
+
+def _distinct(x: Array) -> list[int]:
+    """Columns that change and repeat no earlier one."""
+    first: dict[bytes, int] = {}
+    for i in range(x.shape[1]):
+        if np.ptp(x[:, i]) > 0:
+            first.setdefault(x[:, i].tobytes(), i)
+    return list(first.values())

@@ -1,0 +1,88 @@
+"""Laws in noise: the description length, simplification, and the tests a law must pass."""
+
+import numpy as np
+import pytest
+
+from nalm.discover import search
+from nalm.discover.expression import Input, Power, Sum, numbers
+from nalm.discover.lackoffit import f_test, structure
+from nalm.discover.noise import description_length, pruned, shortened, simplified
+from nalm.discover.problem import pose
+
+A, B, C = Input(0), Input(1), Input(2)
+
+
+def posed(law, level=0.01, seed=0, rows=600):
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(1, 3, (rows, 4))
+    y = law(*x.T)
+    return pose(x, y + level * y.std() * rng.standard_normal(rows), noise=level)
+
+
+def test_the_true_law_has_the_shortest_description():
+    problem = posed(lambda a, b, c, d: a * b)
+    true = Power((A, B), (1.0, 1.0))
+    more = Sum((true, C), (1.0, 0.001))
+    other = Power((A, B), (1.01, 0.99), 1.002)
+    lengths = [description_length(n, problem) for n in (true, more, other, Power((A, C), (1.0, 1.0)))]
+    assert lengths[0] == min(lengths)
+
+
+def test_terms_that_are_noise_are_dropped():
+    problem = posed(lambda a, b, c, d: 2 * a - b)
+    draft = Sum((A, B, C, Input(3)), (1.9, -1.1, 0.02, -0.03), 0.05)
+    node = simplified(pruned(draft, problem), problem)
+    assert node == Sum((A, B), (2.0, -1.0))
+
+
+def test_digits_are_kept_to_a_tenth_of_their_error():
+    problem = posed(lambda a, b, c, d: 3.7182818 * a)
+    node = shortened(Sum((A,), (3.71828182845,)), problem)
+    (weight,) = numbers(node)
+    assert 3.71 < weight < 3.73
+    assert len(repr(weight)) <= 7
+
+
+def test_chance_has_no_structure_and_a_wave_has():
+    rng = np.random.default_rng(0)
+    ps = []
+    for seed in range(40):
+        problem = posed(lambda a, b, c, d: a + b, seed=seed)
+        ps.append(structure(Sum((A, B), (1.0, 1.0)), rng.standard_normal(len(problem.held_y)), problem))
+        wave = np.sin(4 * problem.held_x[:, 0]) * problem.held_x[:, 1]
+        assert structure(Sum((A, B), (1.0, 1.0)), wave, problem) < 1e-6
+    assert sum(p < 0.05 for p in ps) <= 6
+
+
+def test_a_better_fit_than_chance_is_significant():
+    rng = np.random.default_rng(0)
+    r = rng.standard_normal(100)
+    assert f_test(r, 0.5 * r, 3) < 1e-6
+    assert f_test(r, 0.999 * r, 3) > 0.5
+    assert f_test(r[:3], 0.1 * r[:3], 5) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("law", "expected"),
+    [
+        (lambda a, b, c, d: a * b / (a + b), {"a*b/(a + b)", "1/(1/b + 1/a)"}),
+        (lambda a, b, c, d: a / (1 + b), {"a/(b + 1)"}),
+        (lambda a, b, c, d: np.sqrt(a * a + b * b), {"sqrt(a**2 + b**2)"}),
+        (lambda a, b, c, d: a * a + b * b + c * c, {"a**2 + b**2 + c**2"}),
+    ],
+)
+def test_the_structure_of_a_law_is_found_in_one_per_cent_noise(law, expected):
+    rng = np.random.default_rng(2)
+    x = rng.uniform(1, 3, (600, 4))
+    y = law(*x.T)
+    found = search(x, y + 0.01 * y.std() * rng.standard_normal(600), noise=0.01)
+    assert str(found.law) in expected
+    assert found.certificate.verdict == "consistent"
+
+
+def test_too_few_rows_prove_nothing_under_noise():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(1, 3, (15, 3))
+    found = search(x, x[:, 0] + 0.01 * rng.standard_normal(15), noise=None)
+    assert found.certificate.verdict == "none"
+    assert "too few" in found.certificate.tested

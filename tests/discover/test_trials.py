@@ -1,0 +1,89 @@
+"""The published failure cells, random laws inside the class, and targets outside of it."""
+
+import csv
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from nalm.discover import trials
+from nalm.discover.cells import CELLS, PRODUCTS
+from nalm.discover.expression import size, used
+
+KINDS = {cell.name.split(" ")[0]: cell for cell in CELLS}  # the last cell of each kind
+
+
+def test_every_published_failure_is_a_cell():
+    names = [cell.name for cell in (*CELLS, *PRODUCTS)]
+    assert len(set(names)) == len(names)
+    assert sum(n.startswith("div 10") for n in names) == 9 + 4 + 6 + 5
+    assert sum("-" in n.split(" ")[0] and "100" not in n for n in names) == 3 * 16
+    assert len(PRODUCTS) == 9
+
+
+def test_a_cell_is_a_function_of_its_seed():
+    cell = PRODUCTS[0]
+    first, second = cell.sample(3), cell.sample(3)
+    np.testing.assert_array_equal(first[0], second[0])
+    assert cell.law(3) == cell.law(3)
+    assert len({cell.law(seed) for seed in range(20)}) > 10
+    assert len(used(cell.law(0))) == 38
+
+
+def test_the_test_range_is_another():
+    cell = CELLS[0]
+    (x, _), (far, _) = cell.sample(0), cell.sample(0, "test")
+    assert x.min() >= -20
+    assert far.max() < -20
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+@pytest.mark.parametrize("cell", KINDS.values(), ids=KINDS)
+def test_a_cell_of_every_kind_is_solved(cell, precision):
+    outcome = trials.run_cell(replace(cell, precision=precision), seed=1000)
+    assert (outcome.verdict, outcome.right, outcome.network) == ("exact", True, True)
+
+
+@pytest.mark.parametrize("cell", PRODUCTS[2::5], ids=lambda c: c.name)
+def test_the_two_layer_product_is_solved_on_narrow_ranges(cell):
+    outcome = trials.run_cell(replace(cell, precision="float32"), seed=1000)
+    assert (outcome.verdict, outcome.right, outcome.network) == ("exact", True, True)
+
+
+def test_random_laws_have_the_operations_asked_for():
+    rng = np.random.default_rng(0)
+    assert {size(trials.random_law(rng, 0)) for _ in range(10)} == {1}
+    assert max(size(trials.random_law(rng, 3)) for _ in range(50)) >= 7
+
+
+def test_random_laws_inside_the_class_are_certified_and_right():
+    outcomes = [trials.inside(seed) for seed in range(5000, 5060)]
+    certified = [o for o in outcomes if o.verdict == "exact"]
+    assert len(certified) >= 57
+    assert all(o.right and o.network for o in certified)
+
+
+def test_targets_outside_the_class_are_never_certified():
+    assert {trials.outside(seed).verdict for seed in range(5000, 5012)} == {"none"}
+
+
+def test_trials_are_written_as_they_come(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(trials, "trials", lambda *_: map(trials.inside, range(3)))
+    trials.main(str(tmp_path))
+    with (tmp_path / "trials.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [r["verdict"] for r in rows] == ["exact"] * 3
+    assert "certified    1 right    1 networks    1 of    1" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_every_cell_is_solved(precision):
+    cells = [replace(c, precision=precision) for c in (*CELLS, *PRODUCTS)]
+    outcomes = [trials.run_cell(cell, seed) for cell in cells for seed in range(2000, 2003)]
+    assert all(o.right and o.verdict == "exact" for o in outcomes)
+
+
+@pytest.mark.slow
+def test_false_certificates_do_not_occur():
+    assert {trials.outside(seed).verdict for seed in range(10_000, 10_200)} == {"none"}
