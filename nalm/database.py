@@ -31,8 +31,8 @@ def connect(path: Path, create: bool) -> sqlite3.Connection:
         if path.exists():
             _whole(path)
         db = _file(path, create)
-        application, version = (_one(db, f"PRAGMA {name}") for name in ("application_id", "user_version"))
-        if create and not application and not _one(db, "SELECT count(*) FROM sqlite_master"):
+        application, version, tables = _seen(db)
+        if create and not application and not tables:
             db.execute("PRAGMA journal_mode = WAL")
             with transaction(db):  # two processes may get here at once: the second finds the tables made
                 if not _one(db, "SELECT count(*) FROM sqlite_master"):
@@ -40,6 +40,8 @@ def connect(path: Path, create: bool) -> sqlite3.Connection:
                         db.execute(statement)
                     db.execute(f"PRAGMA application_id = {APPLICATION}")
                     db.execute(f"PRAGMA user_version = {FORMAT}")
+        elif not application and not tables:
+            raise NALMError(f"There are no results in {path.parent} yet: somebody has only just begun.")
         elif application != APPLICATION:
             raise NALMError(f"{path} is a database of another program: choose another folder with --out.")
         elif version != FORMAT:
@@ -50,6 +52,16 @@ def connect(path: Path, create: bool) -> sqlite3.Connection:
         if create:
             db.execute("PRAGMA synchronous = FULL")
         return db
+
+
+def _seen(db: sqlite3.Connection) -> tuple[int, int, int]:
+    """Whose database it is, its format and its number of tables, all of one moment."""
+    db.execute("BEGIN")
+    try:
+        pragmas = [_one(db, f"PRAGMA {name}") for name in ("application_id", "user_version")]
+        return pragmas[0], pragmas[1], _one(db, "SELECT count(*) FROM sqlite_master")
+    finally:
+        db.execute("ROLLBACK")
 
 
 def _one(db: sqlite3.Connection, query: str) -> int:

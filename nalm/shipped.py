@@ -126,7 +126,8 @@ def _curves(store: Store, outcomes: Sequence[Outcome]) -> str:
 
 def experiments(folder: Path) -> dict[str, Path]:
     """The experiments shipped under a folder, and their tables."""
-    paths = sorted(p for p in folder.rglob("*.csv.gz") if not p.name.endswith(".curves.csv.gz"))
+    other = (".curves.csv.gz", ".trials.csv.gz")  # of these runs, and of the ladder's
+    paths = sorted(p for p in folder.rglob("*.csv.gz") if not p.name.endswith(other))
     return {str(p.relative_to(folder)).removesuffix(".csv.gz"): p for p in paths}
 
 

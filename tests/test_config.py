@@ -24,7 +24,12 @@ count = st.integers(1, 10**7)
 pair = st.tuples(number, number).filter(lambda p: p[0] < p[1])
 kinds = st.sampled_from(["uniform", "truncated", "normal", "exponential", "sobol", "mirrored", "split"])
 ranges = st.builds(
-    lambda kind, one, two, mean, sd: Range(*one, kind, *two, mean, sd), kinds, pair, pair, number, positive
+    lambda kind, one, two, mean, sd: Range(*one, kind, *two, one[0] if kind == "truncated" else mean, sd),
+    kinds,
+    pair,
+    pair,
+    number,
+    positive,
 ) | st.builds(
     lambda low, more: Range(10**low, 10 ** (low + more), "benford"), st.integers(1, 3), st.integers(1, 3)
 )

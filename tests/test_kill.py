@@ -1,5 +1,6 @@
 """Pull the plug: `nalm run` is killed at random moments, and nothing is lost or done twice."""
 
+import contextlib
 import os
 import random
 import signal
@@ -11,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nalm.store import NAME, Store
+from nalm.errors import NALMError
+from nalm.store import Store
 
 TOLERANCE = 1e-4  # relative, on errors: a resumed population may be a part of the first one
 
@@ -29,25 +31,28 @@ def killed(out: Path, command: list[str], after: float, late: bool) -> tuple[flo
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
     begun = _sessions(out)
-    while process.poll() is None and (_sessions(out) == begun or (late and not _stored(out))):
-        time.sleep(0.05)
-    deadline = time.monotonic() + after
-    while process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.02)
-    if process.poll() is not None:
-        return None
-    committed = _stored(out) > 0
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    return time.time(), committed
+    try:
+        while process.poll() is None and (_sessions(out) == begun or (late and not _stored(out))):
+            time.sleep(0.05)
+        deadline = time.monotonic() + after
+        while process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        if process.poll() is not None:
+            return None
+        return time.time(), _stored(out) > 0
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def _sessions(out: Path) -> int:
     """Sessions that have begun to train."""
-    if not (out / NAME).exists():
+    try:
+        with Store(out) as store:
+            return len({event[0] for event in store.events() if event[2] in ("started", "resumed")})
+    except NALMError:  # nothing there yet
         return 0
-    with Store(out) as store:
-        return len({event[0] for event in store.events() if event[2] in ("started", "resumed")})
 
 
 def _stored(out: Path) -> int:

@@ -1,18 +1,27 @@
 """Trials of the ladder: published cells, random laws inside its class, and targets outside of it.
 
-``python -m nalm.discover.trials FOLDER`` writes one line per problem to FOLDER/trials.csv and prints totals.
+``python -m nalm.discover.trials results/beyond/ladder`` writes a line per problem and the totals, and prints them.
 """
 
 import csv
+import datetime
+import gzip
+import io
+import json
+import multiprocessing
+import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
+from nalm import __version__
+from nalm.claims import claims
 from nalm.discover.cells import CELLS, PRODUCTS, RANGES, Cell
 from nalm.discover.columns import PAIRS
 from nalm.discover.expression import Array, Input, Node, bounded, evaluate
@@ -153,34 +162,113 @@ def outside(seed: int) -> Outcome:
     )
 
 
-def trials(seeds: int = 100, products: int = 20, random: int = 1000) -> Iterator[Outcome]:
+Job = tuple[str, int, str, int]  # suite, which cell, precision, seed
+
+
+def jobs(seeds: int = 100, products: int = 20, random: int = 1000) -> list[Job]:
     """Every published cell in both precisions, then random laws inside and targets outside the class."""
-    for cells, count in ((CELLS, seeds), (PRODUCTS, products)):
-        for cell in cells:
-            for precision in ("float64", "float32"):
-                yield from (run_cell(replace(cell, precision=precision), seed) for seed in range(count))
-    yield from (inside(seed) for seed in range(random))
-    yield from (outside(seed) for seed in range(random))
+    found: list[Job] = []
+    for k, cell in enumerate((*CELLS, *PRODUCTS)):
+        count = products if cell in PRODUCTS else seeds
+        found += [("cells", k, p, seed) for p in ("float64", "float32") for seed in range(count)]
+    return found + [(suite, 0, "", seed) for suite in ("inside", "outside") for seed in range(random)]
 
 
-def main(folder: str, seeds: int = 100, products: int = 20, random: int = 1000) -> None:
-    """Run all trials, write them to FOLDER/trials.csv as they come, and print a line per cell."""
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    totals: dict[tuple[str, str], list[Outcome]] = {}
-    with (Path(folder) / "trials.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(Outcome.__dataclass_fields__))
-        writer.writeheader()
-        for outcome in trials(seeds, products, random):
-            writer.writerow(asdict(outcome))
-            file.flush()
-            kind = outcome.cell if outcome.suite != "outside" else outcome.cell.split(" ")[0]
-            totals.setdefault((outcome.suite, kind), []).append(outcome)
-    for (suite, kind), group in totals.items():
-        certified = sum(o.verdict != "none" for o in group)
-        right = sum(o.right and o.verdict != "none" for o in group)
-        networks = sum(o.network for o in group)
-        counts = f"certified {certified:4d} right {right:4d} networks {networks:4d} of {len(group):4d}"
-        print(f"{suite:8s} {kind:45s} {counts}, {np.median([o.seconds for o in group]):.4f} s")
+def one(job: Job) -> Outcome:
+    """One problem."""
+    suite, k, precision, seed = job
+    if suite == "cells":
+        return run_cell(replace((*CELLS, *PRODUCTS)[k], precision=precision), seed)
+    return inside(seed) if suite == "inside" else outside(seed)
+
+
+def trials(wanted: Sequence[Job], workers: int = 1) -> Iterator[Outcome]:
+    """The outcomes of the jobs, in their order."""
+    if workers == 1:
+        yield from map(one, wanted)
+        return
+    with multiprocessing.get_context("spawn").Pool(workers, torch.set_num_threads, (1,)) as pool:
+        yield from pool.imap(one, wanted, chunksize=8)
+
+
+NOTE = (
+    "Published rates are of single gradient runs with a unit that was given; the ladder picks the form itself, "
+    "solves in closed form or by second-order steps, and rounds."
+)
+TASKS = {  # the papers' name of a family of cells, of its operation, and the unit without which no best is known
+    "div 10": ("single-module div, 10 inputs", "divide", "NMRU"),
+    "div 2": ("single-module div, 2 inputs", "divide", "NMRU"),
+    "add 10": ("single-module, 10 inputs", "add", "NAU"),
+    "sub 100": ("single-module, 100 inputs", "subtract", "NAU"),
+    "two-layer product": ("arithmetic dataset (100 inputs, 20 seeds)", "multiply", "NAU-sNMU U[1,5]"),
+}
+
+
+def published_best(cell: str) -> float | None:
+    """The highest success rate published for a cell: of single gradient runs with a unit that was given."""
+    for start, (task, operation, needed) in TASKS.items():
+        if cell.startswith(f"{start} "):
+            where = cell.split(" ")[-2]  # the range; the precision stands behind it
+            rates = [c for c in claims(task, operation) if c.metric == "success_rate" and c.where == where]
+            if needed in {c.unit for c in rates}:
+                return max(c.value for c in rates)
+    return None
+
+
+def totals(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """A line per cell or kind: problems, certified ones, right ones, networks that agree, the papers' best."""
+    groups: dict[tuple[str, str], list[Outcome]] = {}
+    for o in outcomes:
+        kind = o.cell if o.suite != "outside" else o.cell.split(" ")[0]
+        groups.setdefault((o.suite, kind), []).append(o)
+    return [
+        {
+            "suite": suite,
+            "cell": kind,
+            "problems": len(group),
+            "certified": sum(o.verdict != "none" for o in group),
+            "right": sum(o.right and o.verdict != "none" for o in group),
+            "networks": sum(o.network for o in group),
+            "seconds": round(float(np.median([o.seconds for o in group])), 4),
+            "published_best": published_best(kind) if suite == "cells" else None,
+        }
+        for (suite, kind), group in groups.items()
+    ]
+
+
+def main(path: str, seeds: int = 100, products: int = 20, random: int = 1000) -> None:
+    """Run all trials on all cores; PATH.trials.csv.gz holds a line per problem, PATH.json the totals and the origin."""
+    target, began = Path(path), time.time()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    wanted, outcomes = jobs(seeds, products, random), []
+    for outcome in trials(wanted, os.cpu_count() or 1):
+        outcomes.append(outcome)
+        if len(outcomes) % 1000 == 0:
+            left = (time.time() - began) * (len(wanted) / len(outcomes) - 1)
+            print(
+                f"{len(outcomes):,} of {len(wanted):,} problems, {left:.0f} s left",
+                file=sys.stderr,
+                flush=True,
+            )
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(Outcome.__dataclass_fields__), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(o) for o in outcomes)
+    target.with_suffix(".trials.csv.gz").write_bytes(gzip.compress(text.getvalue().encode(), 9, mtime=0))
+    rows = totals(outcomes)
+    about = {
+        "command": f"python -m nalm.discover.trials results/beyond/{target.name} {seeds} {products} {random}",
+        "nalm": __version__,
+        "torch": torch.__version__,
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "seconds": round(time.time() - began, 1),
+        "note": NOTE,
+        "totals": rows,
+    }
+    target.with_suffix(".json").write_text(json.dumps(about, indent=1) + "\n")
+    for r in rows:
+        counts = " ".join(f"{name} {r[name]:4d}" for name in ("problems", "certified", "right", "networks"))
+        print(f"{r['suite']:8s} {r['cell']:45s} {counts}, {r['seconds']:.4f} s")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,10 @@
 """The published failure cells, random laws inside the class, and targets outside of it."""
 
 import csv
+import gzip
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ from nalm.discover import trials
 from nalm.discover.cells import CELLS, PRODUCTS
 from nalm.discover.expression import size, used
 
+ROOT = Path(__file__).parent.parent.parent
 KINDS = {cell.name.split(" ")[0]: cell for cell in CELLS}  # the last cell of each kind
 
 
@@ -67,13 +71,79 @@ def test_targets_outside_the_class_are_never_certified():
     assert {trials.outside(seed).verdict for seed in range(5000, 5012)} == {"none"}
 
 
-def test_trials_are_written_as_they_come(tmp_path, capsys, monkeypatch):
+def test_trials_are_written_with_their_totals(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(trials, "trials", lambda *_: map(trials.inside, range(3)))
-    trials.main(str(tmp_path))
-    with (tmp_path / "trials.csv").open() as file:
-        rows = list(csv.DictReader(file))
+    trials.main(str(tmp_path / "ladder"))
+    rows = list(
+        csv.DictReader(
+            gzip.decompress((tmp_path / "ladder.trials.csv.gz").read_bytes()).decode().splitlines()
+        )
+    )
     assert [r["verdict"] for r in rows] == ["exact"] * 3
-    assert "certified    1 right    1 networks    1 of    1" in capsys.readouterr().out
+    about = json.loads((tmp_path / "ladder.json").read_text())
+    assert [t["right"] for t in about["totals"]] == [1, 1, 1] and about["command"].endswith(
+        "ladder 100 20 1000"
+    )
+    assert "certified    1 right    1 networks    1" in capsys.readouterr().out
+
+
+def test_jobs_run_in_other_processes_too():
+    wanted = [("inside", 0, "", seed) for seed in range(2)] + [("cells", 0, "float32", 3)]
+    there, here = (list(trials.trials(wanted, workers)) for workers in (2, 1))
+    assert [replace(o, seconds=0.0) for o in there] == [replace(o, seconds=0.0) for o in here]
+
+
+def test_every_seed_of_every_cell_is_a_job():
+    found = trials.jobs(3, 2, 5)
+    assert len(found) == 2 * (3 * len(CELLS) + 2 * len(PRODUCTS)) + 10 and len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("cell", "best"),
+    [
+        ("div 10 U[-100,100) float64", 0.0),
+        ("div 10 TN(1,3)[-10,5) float32", 0.92),
+        ("two-layer product 100 U[-0.2,-0.1) float64", 0.9),
+        ("div 10 U[-2,2) float64", None),  # the best unit's number is not published
+        ("add-mul 4 U[1,2) float64", None),
+    ],
+)
+def test_the_published_best_is_the_highest_claim_where_the_best_unit_has_one(cell, best):
+    assert trials.published_best(cell) == best
+
+
+def shipped_totals():
+    return json.loads((ROOT / "results" / "beyond" / "ladder.json").read_text())["totals"]
+
+
+def test_the_shipped_trials_hold_what_is_promised():
+    rows = shipped_totals()
+    cells = [r for r in rows if r["suite"] == "cells"]
+    assert len(cells) == 2 * len((*CELLS, *PRODUCTS))
+    for r in cells:
+        assert r["problems"] == (20 if "two-layer" in r["cell"] else 100)
+        assert r["right"] >= 0.99 * r["problems"] and r["networks"] == r["certified"] == r["right"]
+    inside = [r for r in rows if r["suite"] == "inside"]
+    assert sum(r["problems"] for r in inside) == 1_000
+    assert sum(r["right"] for r in inside) == sum(r["certified"] for r in inside) >= 950
+    outside = [r for r in rows if r["suite"] == "outside"]
+    assert sum(r["problems"] for r in outside) == 1_000 and sum(r["certified"] for r in outside) == 0
+
+
+def test_the_shipped_totals_follow_from_the_shipped_problems():
+    packed = (ROOT / "results" / "beyond" / "ladder.trials.csv.gz").read_bytes()
+    outcomes = [
+        trials.Outcome(
+            **{k: row[k] for k in ("suite", "cell", "verdict", "formula")},
+            seed=int(row["seed"]),
+            right=row["right"] == "True",
+            network=row["network"] == "True",
+            error=float(row["error"]),
+            seconds=float(row["seconds"]),
+        )
+        for row in csv.DictReader(gzip.decompress(packed).decode().splitlines())
+    ]
+    assert trials.totals(outcomes) == shipped_totals()
 
 
 @pytest.mark.slow

@@ -1,0 +1,78 @@
+"""The losses that look past a constant, a factor or a linear trend: what they are blind to, and what they learn."""
+
+import pytest
+import torch
+
+import nalm
+from nalm.config import Case, Layer, Range, Recipe
+from nalm.engine import train
+from nalm.losses import centred, log, projected
+from nalm.truth import right
+
+
+def data(rows=64, columns=3, seed=0, dtype=torch.float64):
+    generator = torch.Generator().manual_seed(seed)
+    return 1.1 + 0.1 * torch.rand(4, rows, columns, generator=generator, dtype=dtype)
+
+
+def test_centred_sees_no_shift_and_log_no_factor_or_sign():
+    y = data()[..., :1]
+    torch.testing.assert_close(centred(y + 5, y), torch.zeros(4, dtype=y.dtype))
+    torch.testing.assert_close(log(-7 * y, y), torch.zeros(4, dtype=y.dtype), atol=1e-12, rtol=0)
+    assert (centred(1.1 * y, y) > 1e-3).all() and (log(y * y, y) > 0.1).all()
+
+
+def test_projected_sees_nothing_linear_in_the_inputs():
+    x = data()
+    y = x[..., :1] * x[..., 1:2]
+    linear = 3 + x @ torch.tensor([[1.0], [-2.0], [0.5]], dtype=x.dtype)
+    assert (projected(y + linear, y, x) < 1e-9).all()
+    torch.testing.assert_close(projected(linear, y, x), torch.ones(4, dtype=x.dtype), atol=1e-6, rtol=0)
+
+
+def test_projected_is_least_squares():
+    x = data()
+    y, guess = x[..., :1] * x[..., 1:2], x[..., 2:] ** 2
+    basis = torch.cat([torch.ones_like(x[..., :1]), x], -1)
+
+    def rest(v):
+        return v - basis @ torch.linalg.lstsq(basis, v).solution
+
+    expected = rest(guess - y).square().mean((-2, -1)) / rest(y).square().mean((-2, -1))
+    torch.testing.assert_close(projected(guess, y, x), expected, rtol=1e-4, atol=0)
+
+
+def test_projected_in_float32_still_tells_a_product_on_a_narrow_range():
+    x = data(rows=128, columns=100, dtype=torch.float32)
+    a, b = x[..., :25].sum(-1, keepdim=True), x[..., 13:38].sum(-1, keepdim=True)
+    assert (projected(a * b, a * b, x) < 1e-3).all()
+    assert (projected(a * a, a * b, x) > 0.1).all()
+
+
+@pytest.mark.parametrize("rows", [1, 3, 4])
+def test_too_few_rows_are_refused(rows):
+    x = data(rows)
+    with pytest.raises(nalm.NALMError, match=r"more rows than columns \+ 1"):
+        projected(x[..., :1], x[..., :1], x)
+
+
+def test_they_compile_and_nothing_is_nan_where_the_target_is_constant():
+    x = torch.ones(4, 16, 2)
+    for loss in (centred, log, projected):
+        value = torch.compile(loss, backend="aot_eager")(x[..., :1] * 2, x[..., :1], x)
+        assert value.isfinite().all()
+
+
+CELLS = {
+    "centred": Case((Layer("NAU"),), "add", Range(1.1, 1.2), Range(1.2, 6), Recipe(3_000, lr=1e-2), inputs=5),
+    "log": Case(
+        (Layer("ModifiedRealNPU"),), "divide", Range(-2, 2), Range(2, 6), Recipe(3_000, lr=2e-2), inputs=4
+    ),
+}
+
+
+@pytest.mark.parametrize("loss", CELLS)
+def test_a_unit_learns_in_the_engine_what_squared_errors_hide(loss):
+    recipe = CELLS[loss].recipe.replace(loss=loss, schedule="cosine")
+    runs = train(CELLS[loss].replace(recipe=recipe), range(4), "cpu", compiled=False)
+    assert all(right(case, s, f) for case, s, f in zip(runs.cases, runs.seeds, runs.formulas, strict=True))
