@@ -34,7 +34,7 @@ _COMPARE = {
     ast.Eq: sympy.Equality,
     ast.NotEq: sympy.Unequality,
 }
-_FUNCTIONS = {"sqrt": sympy.sqrt, "abs": sympy.Abs}
+_FUNCTIONS = {"sqrt": sympy.sqrt, "abs": sympy.Abs, "Abs": sympy.Abs}
 
 
 def parse(text: str) -> sympy.Basic:

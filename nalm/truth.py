@@ -26,17 +26,29 @@ def truth(case: Case, seed: int) -> sympy.Expr:
     >>> truth(case, 0), truth(case, 1)
     (h/i, e/f)
     """
-    names = letters(case.inputs)
-    operands = [sympy.Add(*(names[i] for i in members)) for members in subsets(case, seed)]
-    known = operation(case.operation)
-    if case.operation in ("add", "multiply"):
+    return _target(case.operation, case.inputs, tuple(subsets(case, seed)))
+
+
+@functools.lru_cache(maxsize=4096)
+def _target(name: str, inputs: int, members: tuple[range, ...]) -> sympy.Expr:
+    names = letters(inputs)
+    operands = [sympy.Add(*(names[i] for i in part)) for part in members]
+    known = operation(name)
+    if name in ("add", "multiply"):
         return functools.reduce(known.formula, operands)
     return known.formula(*operands[: known.arity])
 
 
+@functools.lru_cache(maxsize=4096)
+def _spelled(name: str, inputs: int, members: tuple[range, ...]) -> str:
+    return str(_target(name, inputs, members))
+
+
 def right(case: Case, seed: int, formula: str) -> bool:
     """Whether a spelled formula is the target, in whatever order or with signs that cancel."""
-    return bool(formula) and _equal(str(truth(case, seed)), formula)
+    return bool(formula) and _equal(
+        _spelled(case.operation, case.inputs, tuple(subsets(case, seed))), formula
+    )
 
 
 @functools.lru_cache(maxsize=4096)

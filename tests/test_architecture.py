@@ -55,7 +55,7 @@ BELOW = {
             "shipped",
             "source",
         ),
-        *("landscapes", "__init__"),
+        *("landscapes", "truth", "__init__"),
     },
     "engine": {
         *(

@@ -1,5 +1,6 @@
 """Every example runs, and so do the README's Python blocks."""
 
+import json
 import re
 import subprocess
 import sys
@@ -51,6 +52,24 @@ def test_the_numbers_in_the_readme_are_those_of_the_shipped_results():
             runs += len(outcomes)
             verdicts += [judge(claim, outcomes).verdict for claim in EXPERIMENTS[name].claims]
     assert [int(n.replace(",", "")) for n in said.groups()] == [len(verdicts), verdicts.count("agrees"), runs]
+
+
+def test_the_numbers_about_discovery_are_those_of_the_shipped_trials():
+    words = r"Of ([\d,]+) problems from the cells\s+in which the papers report failures, ([\d,]+) are "
+    more = r"certified and right; of ([\d,]+) targets that are no such law, ([\d,]+) were certified"
+    said = re.search(words + more, README)
+    totals = json.loads((ROOT / "results" / "beyond" / "ladder.json").read_text())["totals"]
+
+    def total(suite, name):
+        return sum(row[name] for row in totals if row["suite"] == suite)
+
+    expected = [
+        total("cells", "problems"),
+        total("cells", "right"),
+        total("outside", "problems"),
+        total("outside", "certified"),
+    ]
+    assert [int(n.replace(",", "")) for n in said.groups()] == expected
 
 
 def test_the_law_behind_a_table_is_found_and_certified():

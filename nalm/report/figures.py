@@ -130,7 +130,7 @@ def curves(study: Study) -> dict[str, Any]:
     blocks = {}
     for s in study.summaries:
         key = s.case.hash[:12]
-        seeds = [o.seed for o in study.outcomes if o.case == s.case and (key, o.seed) in study.curves]
+        seeds = [o.seed for o in study.runs[key] if (key, o.seed) in study.curves]
         if not seeds:
             continue
         found = [study.curves[key, seed] for seed in seeds]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import nalm
+from nalm import stats
 from nalm.claims import Verdict, unit_of
 from nalm.errors import NALMError
 from nalm.landscapes import LANDSCAPES, compute
@@ -14,10 +15,12 @@ from nalm.report import classify, figures
 from nalm.report.study import Study, best, label, require, studies
 from nalm.stats import Interval
 from nalm.summary import Summary
+from nalm.truth import right
 
 AUTHORS = 920e-6  # seconds per run-step of the published code, one model per process, one core (docs/architecture.md)
 RUNS = ("seed", "outcome", "solved_at", "best_step", "test", "validation", "sparsity", "threshold", "seconds")
 ABOUT = ("command", "nalm", "torch", "device", "engine", "date")
+COUNTED = ("problems", "certified", "right", "networks")
 ORDER = ("differs", "agrees", "not comparable")
 MOST = 20_000  # runs whose curves are put into a page
 
@@ -26,7 +29,8 @@ def write(where: Path | str, path: Path, experiment: str = "") -> Path:
     """Make the page for a results folder or shipped tables; a page of everything has the landscapes too."""
     found = studies(where, experiment)
     require(found)
-    text = render(content(found, not experiment), Path(where).name)
+    data = content(found, not experiment) | {"ladder": _ladder(Path(where)) if not experiment else None}
+    text = render(data, Path(where).name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -58,6 +62,26 @@ def render(data: dict[str, Any], where: str) -> str:
     )
 
 
+def _ladder(where: Path) -> dict[str, Any] | None:
+    """The trials of equation discovery shipped with the results, if any; one row for both precisions."""
+    path = where / "beyond" / "ladder.json"
+    if not path.exists():
+        return None
+    try:
+        about = json.loads(path.read_text())
+        rows: dict[tuple[str, str], dict[str, Any]] = {}
+        for r in about["totals"]:
+            cell = r["cell"].removesuffix(" float64").removesuffix(" float32")
+            row = rows.setdefault(
+                (r["suite"], cell), {"suite": r["suite"], "cell": cell, **dict.fromkeys(COUNTED, 0)}
+            )
+            row |= {name: row[name] + int(r[name]) for name in COUNTED}
+            row |= {"seconds": float(r["seconds"]), "published_best": r["published_best"]}
+        return {"rows": list(rows.values()), "note": str(about["note"]), "command": str(about["command"])}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise NALMError(f"{path} cannot be read: {error}.") from None
+
+
 def embedded(data: Any) -> str:
     """JSON that can stand inside a script element whatever names it holds."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
@@ -73,6 +97,7 @@ def content(found: Sequence[Study], with_landscapes: bool = True) -> dict[str, A
         "glance": [_glance(key, ranges) for key, ranges in best(found).items()],
         "operations": list(dict.fromkeys(s.case.operation for study in found for s in study.summaries)),
         "experiments": [_experiment(study, looks, small) for study in found],
+        "ladder": None,
         "landscapes": [figures.thinned(compute(name).json()) for name in LANDSCAPES]
         if with_landscapes
         else [],
@@ -112,7 +137,7 @@ def _experiment(study: Study, looks: dict[str, tuple[str, str]], with_curves: bo
             "sign": figures.OPERATIONS.get(operation, operation),
             "inputs": inputs,
             "figure": figures.panels(group, looks),
-            "cells": [_cell(s) for s in group],
+            "cells": [_cell(s, study) for s in group],
             "curves": any(s.case.hash[:12] in blocks["cases"] for s in group),
             "paths": any(s.case.hash[:12] in moving for s in group),
         }
@@ -137,7 +162,8 @@ def _experiment(study: Study, looks: dict[str, tuple[str, str]], with_curves: bo
     }
 
 
-def _cell(s: Summary) -> dict[str, Any]:
+def _cell(s: Summary, study: Study) -> dict[str, Any]:
+    spelled = [right(o.case, o.seed, o.formula) for o in study.runs[s.case.hash[:12]]]
     return {
         "case": s.case.hash[:12],
         "unit": label(s.case),
@@ -147,6 +173,7 @@ def _cell(s: Summary) -> dict[str, Any]:
         "solved_at": interval(s.solved_at),
         "median": interval(s.median),
         "sparsity": interval(s.sparsity),
+        "right": interval(stats.success_rate(spelled)),
         "formulas": [[formula or "(no formula)", count] for formula, count in s.formulas[:5]],
         "diverged": s.diverged,
     }
@@ -164,11 +191,10 @@ def _number(value: float | None) -> float | None:
 
 def _runs(study: Study, s: Summary) -> list[list[Any]]:
     rows = []
-    for o in study.outcomes:
-        if o.case == s.case:
-            values = [getattr(o, name) for name in RUNS]
-            plain = [_number(v) if isinstance(v, float) else v for v in values]
-            rows.append([*plain, o.formula, classify.outcome(o)])
+    for o in study.runs[s.case.hash[:12]]:
+        values = [getattr(o, name) for name in RUNS]
+        plain = [_number(v) if isinstance(v, float) else v for v in values]
+        rows.append([*plain, o.formula, classify.outcome(o)])
     return rows
 
 

@@ -91,7 +91,8 @@ def _curves(study: Study, group: Sequence[Summary], looks: dict[str, tuple[str, 
     figure, axes = _pyplot().subplots(rows, 3, figsize=(9, 2.4 * rows), sharex=True, squeeze=False)
     for axis, name in zip(axes.flat, ranges, strict=False):
         for s in group:
-            mine = [study.curves.get((s.case.hash[:12], o.seed)) for o in study.outcomes if o.case == s.case]
+            key = s.case.hash[:12]
+            mine = [study.curves.get((key, o.seed)) for o in study.runs[key]]
             if str(s.case.train) == name:
                 for curve in mine:
                     if curve is not None:

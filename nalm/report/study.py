@@ -1,5 +1,6 @@
 """One experiment as the report sees it: its runs, their summaries and curves, and what was published."""
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +33,14 @@ class Study:
     about: dict[str, Any]
     missing: int = 0  # runs of the published experiment that are not here
     unfinished: list[str] = field(default_factory=list)  # cases without a single run
+
+    @functools.cached_property
+    def runs(self) -> dict[str, list[Outcome]]:
+        """The runs of each case, by the first letters of its hash."""
+        found: dict[str, list[Outcome]] = {}
+        for o in self.outcomes:
+            found.setdefault(o.case.hash[:12], []).append(o)
+        return found
 
     def groups(self) -> dict[tuple[str, int], list[Summary]]:
         """Summaries by operation and number of inputs: one figure each."""

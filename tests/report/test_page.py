@@ -13,6 +13,7 @@ from nalm import stats
 from nalm.cli.report import _where
 from nalm.config import Case, Experiment, Layer
 from nalm.errors import NALMError
+from nalm.experiments import EXPERIMENTS
 from nalm.report import page as pages
 from nalm.report.study import studies
 from nalm.store import Store
@@ -162,7 +163,8 @@ def test_every_interval_on_the_page_follows_from_the_runs_inside_it(shipped):
                             np.testing.assert_allclose(shown, value, rtol=1e-3, atol=1e-12)
                     assert cell[name]["n"] == ours.n
                     count += 1
-    assert count == 4 * 252
+                assert cell["right"]["n"] == len(e["runs"][cell["case"]])
+    assert count == 4 * sum(len(e.cases) for e in EXPERIMENTS.values() if e.name != "quick")
 
 
 def test_marks_and_whiskers_are_the_intervals_of_the_table(shipped):
@@ -177,6 +179,18 @@ def test_marks_and_whiskers_are_the_intervals_of_the_table(shipped):
                     if shown["high"] is not None:
                         high = trace["y"][i] + trace["error_y"]["array"][i]
                         assert high == pytest.approx(shown["high"], rel=1e-6)
+
+
+def test_the_ladder_stands_beside_the_published_best(browser, shipped):
+    with Visit(browser, shipped) as v:
+        text = v.page.locator("#ladder").text_content()
+    assert (
+        "0 false certificates in" in re.sub(r"\s+", " ", text) and "two-layer product 100 U[1.1,1.2)" in text
+    )
+    rows = data_of(shipped)["ladder"]["rows"]
+    assert all(r["right"] >= 0.99 * r["problems"] for r in rows if r["suite"] == "cells")
+    hardest = next(r for r in rows if r["cell"] == "two-layer product 100 U[1.1,1.2)")
+    assert hardest["published_best"] == 0 and hardest["right"] == hardest["problems"] == 40
 
 
 def test_every_failed_run_is_classified(shipped):
@@ -210,8 +224,6 @@ def test_hostile_names_are_shown_and_not_executed(browser, tmp_path):
 
 
 def test_a_partial_store_says_what_is_missing(browser, tmp_path):
-    from nalm.experiments import EXPERIMENTS
-
     quick = EXPERIMENTS["quick"]
     with Store(tmp_path, create=True) as store:
         store.begin("nalm run quick", "2")
