@@ -1,9 +1,11 @@
 """What is still in training, on disk: one file per population, replaced as a whole, exact to the last bit."""
 
+import contextlib
 import hashlib
 import json
 import os
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +18,7 @@ from nalm.errors import NALMError
 from nalm.store import Arrays, Key
 
 FOLDER = "checkpoints"
+STALE = 600  # seconds after which a file that is being written is nobody's
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,14 @@ def found(folder: Path) -> list[Checkpoint]:
     """Every checkpoint of a results folder, the newest first."""
     paths = sorted((folder / FOLDER).glob("*.safetensors"), key=lambda p: p.stat().st_mtime, reverse=True)
     return [read(path) for path in paths]
+
+
+def tidy(folder: Path) -> None:
+    """Remove what a process that was killed while it wrote has left behind."""
+    for path in (folder / FOLDER).glob("*.tmp"):
+        with contextlib.suppress(OSError):  # somebody else was quicker
+            if time.time() - path.stat().st_mtime > STALE:
+                path.unlink()
 
 
 def _damaged(path: Path, error: Exception) -> NALMError:

@@ -75,6 +75,7 @@ def run(
     settings = Settings(Path(folder), device, compiled, tuple(units), save_every)
     with Store(folder, create=True) as store:
         store.begin(shlex.join(sys.argv), torch.__version__)
+        checkpoints.tidy(store.folder)
         for experiment in experiments:
             store.register(experiment)
         lab = _Laboratory(store, settings, wanted, show)

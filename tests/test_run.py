@@ -1,6 +1,7 @@
 """The laboratory at work: nothing twice, go on after a stop, share a folder, and say what went wrong."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -128,6 +129,16 @@ def test_a_checkpoint_of_another_version_stops_with_a_sentence_and_loses_nothing
     with pytest.raises(NALMError, match=r"written by nalm 0\.0\.1.*delete the file to train its 3 runs"):
         run([experiment()], tmp_path, compiled=False, workers=1)
     assert path.read_bytes() == before and trained(tmp_path) == 2
+
+
+def test_half_written_checkpoints_of_killed_processes_are_removed(tmp_path):
+    (tmp_path / "checkpoints").mkdir()
+    old, new = (tmp_path / "checkpoints" / name for name in ("old.tmp", "new.tmp"))
+    for path in (old, new):
+        path.write_text("half")
+    os.utime(old, (0, 0))
+    checkpoints.tidy(tmp_path)
+    assert not old.exists() and new.exists()
 
 
 def test_a_damaged_checkpoint_stops_with_a_sentence(tmp_path):

@@ -18,6 +18,7 @@ from nalm.report import page as pages
 from nalm.report.study import studies
 from nalm.store import Store
 
+pytestmark = pytest.mark.xdist_group("page")  # one process makes the page and opens the browser
 ROOT = Path(__file__).parent.parent.parent
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
@@ -61,6 +62,13 @@ class Visit:
         self.context.close()
 
 
+@pytest.fixture(scope="module")
+def desk(browser, shipped):
+    """The page of the shipped results on a desk, for the tests that look and click."""
+    with Visit(browser, shipped) as found:
+        yield found.page
+
+
 def data_of(path):
     text = re.search(
         r'<script type="application/json" id="data">(.*?)</script>', path.read_text(), re.DOTALL
@@ -84,57 +92,51 @@ def test_it_opens_from_disk_without_network_or_error_and_draws_every_figure(brow
         assert v.page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[size][0]
 
 
-def test_every_trace_of_the_panels_is_on_the_screen(browser, shipped):
-    data = data_of(shipped)
-    with Visit(browser, shipped) as v:
-        for i, e in enumerate(data["experiments"]):
-            for j, g in enumerate(e["groups"]):
-                query = f".panels[data-experiment='{i}'][data-group='{j}']"
-                expected = sum(len(t["x"]) for t in g["figure"]["data"])
-                marks = v.page.evaluate(f'document.querySelectorAll("{query} .scatterlayer .point").length')
-                assert marks == expected
+def test_every_trace_of_the_panels_is_on_the_screen(desk, shipped):
+    for i, e in enumerate(data_of(shipped)["experiments"]):
+        for j, g in enumerate(e["groups"]):
+            query = f".panels[data-experiment='{i}'][data-group='{j}']"
+            expected = sum(len(t["x"]) for t in g["figure"]["data"])
+            marks = desk.evaluate(f'document.querySelectorAll("{query} .scatterlayer .point").length')
+            assert marks == expected
 
 
-def test_hovering_shows_n_and_clicking_shows_the_runs(browser, shipped):
-    with Visit(browser, shipped) as v:
-        mark = v.page.locator(".panels .scatterlayer .point").first
-        mark.scroll_into_view_if_needed()
-        box = mark.bounding_box()
-        v.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        hover = v.page.locator(".panels .hoverlayer .hovertext")
-        hover.first.wait_for(timeout=5_000)
-        assert "n = 25 (Wilson" in hover.first.text_content()
-        v.page.locator("button.number").first.click()
-        dialog = v.page.locator("#runs[open]")
-        assert dialog.locator("tbody tr").count() == 25
-        assert "25 runs" in dialog.locator("h3").text_content()
+def test_hovering_shows_n_and_clicking_shows_the_runs(desk):
+    mark = desk.locator(".panels .scatterlayer .point").first
+    mark.scroll_into_view_if_needed()
+    box = mark.bounding_box()
+    desk.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    hover = desk.locator(".panels .hoverlayer .hovertext")
+    hover.first.wait_for(timeout=5_000)
+    assert "n = 25 (Wilson" in hover.first.text_content()
+    desk.locator("button.number").first.click()
+    dialog = desk.locator("#runs[open]")
+    assert dialog.locator("tbody tr").count() == 25
+    assert "25 runs" in dialog.locator("h3").text_content()
+    desk.keyboard.press("Escape")
 
 
-def test_choosing_another_case_changes_its_curves(browser, shipped):
-    with Visit(browser, shipped) as v:
+def test_choosing_another_case_changes_its_curves(desk):
+    def first():
+        return desk.evaluate("document.querySelector('.curves').data[0].y.slice(0, 20).join()")
 
-        def first():
-            return v.page.evaluate("document.querySelector('.curves').data[0].y.slice(0, 20).join()")
-
-        before = first()
-        v.page.locator("select.case").first.select_option(index=3)
-        v.page.wait_for_timeout(300)
-        assert first() != before
+    before = first()
+    desk.locator("select.case").first.select_option(index=3)
+    desk.wait_for_timeout(300)
+    assert first() != before
 
 
-def test_a_filter_by_operation_changes_what_is_visible(browser, shipped):
-    with Visit(browser, shipped) as v:
+def test_a_filter_by_operation_changes_what_is_visible(desk):
+    def seen():
+        groups = "[...document.querySelectorAll('.group')]"
+        return desk.evaluate(groups + ".filter(n => n.offsetParent).map(n => n.dataset.operation)")
 
-        def seen():
-            groups = "[...document.querySelectorAll('.group')]"
-            return v.page.evaluate(groups + ".filter(n => n.offsetParent).map(n => n.dataset.operation)")
-
-        assert set(seen()) == {"add", "subtract", "multiply", "divide"}
-        v.page.select_option("#operation", "divide")
-        assert set(seen()) == {"divide"}
-        assert not v.page.locator("section[id='thesis/ch3/add']").is_visible()
-        v.page.select_option("#operation", "")
-        assert len(set(seen())) == 4
+    assert set(seen()) == {"add", "subtract", "multiply", "divide"}
+    desk.select_option("#operation", "divide")
+    assert set(seen()) == {"divide"}
+    assert not desk.locator("section[id='thesis/ch3/add']").is_visible()
+    desk.select_option("#operation", "")
+    assert len(set(seen())) == 4
 
 
 def recomputed(rows, name):
@@ -181,9 +183,8 @@ def test_marks_and_whiskers_are_the_intervals_of_the_table(shipped):
                         assert high == pytest.approx(shown["high"], rel=1e-6)
 
 
-def test_the_ladder_stands_beside_the_published_best(browser, shipped):
-    with Visit(browser, shipped) as v:
-        text = v.page.locator("#ladder").text_content()
+def test_the_ladder_stands_beside_the_published_best(desk, shipped):
+    text = desk.locator("#ladder").text_content()
     assert (
         "0 false certificates in" in re.sub(r"\s+", " ", text) and "two-layer product 100 U[1.1,1.2)" in text
     )
