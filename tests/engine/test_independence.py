@@ -9,8 +9,8 @@ from nalm.engine import Run, Training, populations, product, train
 from nalm.engine.program import Program
 
 CPU = torch.device("cpu")
-SPARSE = (("weight", Ramp(10, 500, 1500)),)
-SHORT = Recipe(steps=2_000, penalties=SPARSE, lr=1e-2)
+SPARSE = (("weight", Ramp(10, 250, 750)),)
+SHORT = Recipe(steps=1_000, penalties=SPARSE, lr=1e-2)
 
 
 def case(unit="NMU", low=1.0, high=2.0, operation="multiply", **recipe):
@@ -115,7 +115,7 @@ def test_compiled_and_eager_agree_in_their_verdicts():
 
 
 def test_the_grouping_is_a_function_of_the_cases_alone():
-    cases = [case(), case("NAU", operation="add"), case(low=-2, high=2), case(lr=1e-5), case(steps=1000)]
+    cases = [case(), case("NAU", operation="add"), case(low=-2, high=2), case(lr=1e-5), case(steps=500)]
     groups = populations(product(cases, range(4)))
     assert sorted(len(g) for g in groups) == [4, 4, 12]
     assert sorted(run.place for g in groups for run in g) == list(range(20))
