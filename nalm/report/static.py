@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nalm.errors import NALMError
+from nalm.landscapes import LANDSCAPES, Curves, Surface, compute
 from nalm.report.figures import PANELS, WIDTH, colours, span
 from nalm.report.study import Study, label, require, studies
 from nalm.stats import Interval
@@ -39,7 +40,29 @@ def write(where: Path | str, folder: Path, kind: str, experiment: str = "") -> l
             paths.append(_save(_curves(study, group, looks), folder / f"{name}-curves.{kind}"))
             paths.append(folder / f"{name}.tex")
             paths[-1].write_text(latex(group))
+    for name in () if experiment else LANDSCAPES:
+        paths.append(_save(_landscape(compute(name)), folder / f"{name.replace('/', '-')}.{kind}"))
     return paths
+
+
+def _landscape(found: Surface | Curves) -> Any:
+    """A surface as a map with its minima, or curves."""
+    figure, axis = _pyplot().subplots(figsize=(4.5, 3.6))
+    axis.set(title=found.title, xlabel=found.x_label, ylabel=found.y_label)
+    if isinstance(found, Curves):
+        for name, values in found.series.items():
+            axis.plot(found.x, values, label=name)
+        axis.legend(fontsize=7)
+        return figure
+    z = np.array(found.z, dtype=float)
+    if found.clip is not None:
+        z = z.clip(*found.clip)
+    z = np.log10(z.clip(1e-12)) if found.log else z
+    picture = axis.pcolormesh(found.x, found.y, z, shading="nearest", rasterized=True)
+    figure.colorbar(picture, label="log10" if found.log else "")
+    for m in found.minima:
+        axis.plot(m.x, m.y, "x", color="#d55e00")
+    return figure
 
 
 def _pyplot() -> Any:

@@ -7,6 +7,7 @@ import pytest
 from made import outcomes
 
 from nalm.errors import NALMError
+from nalm.landscapes import compute
 from nalm.report import static
 from nalm.report.figures import panels, safe, span
 from nalm.summary import summarise
@@ -20,6 +21,12 @@ def test_each_figure_becomes_a_file_with_its_table(tmp_path, kind, magic):
     assert [p.suffix for p in paths] == [f".{kind}", f".{kind}", ".tex"]
     assert all(p.read_bytes().startswith(magic) for p in paths[:2])
     assert all(p.stat().st_size > 5_000 for p in paths[:2])
+
+
+def test_landscapes_are_figures_too(tmp_path):
+    surface, curves = (static._landscape(compute(f"landscapes/{name}")) for name in ("nmu", "ramp"))
+    assert static._save(surface, tmp_path / "a.png").stat().st_size > 5_000
+    assert static._save(curves, tmp_path / "b.svg").stat().st_size > 5_000
 
 
 def test_a_table_holds_every_case_and_its_interval():
