@@ -111,7 +111,9 @@ def _curves(study: Study, group: Sequence[Summary], looks: dict[str, tuple[str, 
     """Test error of every run: a panel per training range, a colour per unit, seeds as thin lines."""
     ranges = list(dict.fromkeys(str(s.case.train) for s in group))
     rows = -(-len(ranges) // 3)
-    figure, axes = _pyplot().subplots(rows, 3, figsize=(9, 2.4 * rows), sharex=True, squeeze=False)
+    figure, axes = _pyplot().subplots(
+        rows, 3, figsize=(9.5, 2.4 * rows), sharex=True, squeeze=False, layout="constrained"
+    )
     for axis, name in zip(axes.flat, ranges, strict=False):
         for s in group:
             key = s.case.hash[:12]
