@@ -75,7 +75,7 @@ BELOW = {
     "run": {"config", "store", "checkpoints", "engine", "executor"},
     "progress": {"run"},
     "asked": {"errors", "config", "claims", "experiments", "store", "checkpoints", "units"},
-    "discover": {"errors", "config", "draws", "units", "tasks", "claims", "__init__"},
+    "discover": {"errors", "config", "draws", "units", "tasks", "claims", "experiments", "__init__"},
     "truth": {"errors", "config", "operations", "formula", "symbolic", "tasks", "units"},
     "bench": {"config", "engine"},
     "cli": {

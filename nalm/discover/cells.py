@@ -13,21 +13,11 @@ import torch
 from nalm import draws
 from nalm.config import Range, mirrored, split, truncated
 from nalm.discover.expression import Array, Input, Node, Power, Sum, evaluate
+from nalm.experiments.ch3 import RANGES
 from nalm.tasks import Sampler
 
 Truth = Callable[[Sequence[Node]], Node]  # operands -> the law
 
-RANGES = (  # training, test: thesis 3.3
-    (Range(-20, -10), Range(-40, -20)),
-    (Range(-2, -1), Range(-6, -2)),
-    (Range(-1.2, -1.1), Range(-6.1, -1.2)),
-    (Range(-0.2, -0.1), Range(-2, -0.2)),
-    (Range(-2, 2), mirrored(-6, -2, 2, 6)),
-    (Range(0.1, 0.2), Range(0.2, 2)),
-    (Range(1, 2), Range(2, 6)),
-    (Range(1.1, 1.2), Range(1.2, 6)),
-    (Range(10, 20), Range(20, 40)),
-)
 MIXED_SIGNS = (  # Table 5.2
     (split(-2, -0.1, 0.1, 2), split(-6, -2, 2, 6)),
     (split(-2, -1, 1, 2), split(-6, -2, 2, 6)),

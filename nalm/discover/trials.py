@@ -22,12 +22,13 @@ import torch
 
 from nalm import __version__
 from nalm.claims import claims
-from nalm.discover.cells import CELLS, PRODUCTS, RANGES, Cell
+from nalm.discover.cells import CELLS, PRODUCTS, Cell
 from nalm.discover.columns import PAIRS
 from nalm.discover.expression import Array, Input, Node, bounded, evaluate
 from nalm.discover.ladder import Discovery, search
 from nalm.discover.law import Law
 from nalm.discover.resolution import SLACK
+from nalm.experiments.ch3 import RANGES
 
 OPERATIONS = ("add", "subtract", "multiply", "divide")
 INPUTS, ROWS, U = 5, 600, 2.0**-53

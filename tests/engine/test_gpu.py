@@ -5,24 +5,13 @@ import torch
 from recipes import PUBLISHED
 
 from nalm import draws
-from nalm.config import Range, mirrored
 from nalm.engine import Run, train
 from nalm.engine.program import Program
+from nalm.experiments.ch3 import RANGES
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device, and there is none here"),
-]
-RANGES = [
-    (Range(-20, -10), Range(-40, -20)),
-    (Range(-2, -1), Range(-6, -2)),
-    (Range(-1.2, -1.1), Range(-6.1, -1.2)),
-    (Range(-0.2, -0.1), Range(-2, -0.2)),
-    (Range(-2, 2), mirrored(-6, -2, 2, 6)),
-    (Range(0.1, 0.2), Range(0.2, 2)),
-    (Range(1, 2), Range(2, 6)),
-    (Range(1.1, 1.2), Range(1.2, 6)),
-    (Range(10, 20), Range(20, 40)),
 ]
 
 
