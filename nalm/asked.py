@@ -25,7 +25,15 @@ def experiments(
     name: str, seeds: str, only: Sequence[str], units: Sequence[str], like: str, steps: int
 ) -> tuple[list[Experiment], list[str]]:
     """The experiments as asked for, and the units of one's own that they need, as FILE.py:Class."""
-    found = [_with_units(e, units, like) for e in known.experiments(name)]
+    named = known.experiments(name)
+    if like and not units:
+        raise NALMError(
+            f"--like {like} says how to train a unit of your own: give it with --unit FILE.py:Class."
+        )
+    recipes = {unit_of(case): case.recipe for e in named for case in e.cases}
+    if like and like not in recipes:
+        raise unknown(f"unit in {name} to train --like", like, recipes)
+    found = [_with_units(e, units, recipes.get(like)) for e in named]
     if steps < 0:
         raise NALMError(f"--steps takes a number of 1 or more, got {steps}.")
     everything = [case for e in found for case in e.cases]
@@ -37,6 +45,8 @@ def experiments(
             cases = tuple(dict.fromkeys(c.replace(recipe=c.recipe.replace(steps=steps)) for c in cases))
         if cases:
             asked.append(e.replace(cases=cases, seeds=_seeds(seeds) if seeds else e.seeds))
+    if not asked:
+        raise NALMError(f"No case of {name} matches all of {', '.join(only)} at once.")
     return asked, list(units)
 
 
@@ -66,20 +76,17 @@ def chosen(cases: Sequence[Case], only: Sequence[str]) -> tuple[Case, ...]:
     return tuple(c for c in cases if all(KEYS[k](c) in v for k, v in wanted.items()))
 
 
-def _with_units(experiment: Experiment, units: Sequence[str], like: str) -> Experiment:
+def _with_units(experiment: Experiment, units: Sequence[str], like: Recipe | None) -> Experiment:
     """The experiment with a case of each unit of one's own beside every task it has."""
     if not units:
         return experiment
     from nalm.units.custom import load  # needs torch, which nothing else here does
 
-    recipes = {unit_of(case): case.recipe for case in experiment.cases}
-    if like and like not in recipes:
-        raise unknown(f"unit in {experiment.name} to train --like", like, recipes)
     cases = list(experiment.cases)
     for spelling in units:
         name = load(spelling)
         for case in experiment.cases:
-            recipe = recipes[like] if like else _own_recipe(name, case.inputs)
+            recipe = like or _own_recipe(name, case.inputs)
             cases.append(case.replace(model=(Layer(name),), recipe=recipe.replace(steps=case.recipe.steps)))
     return experiment.replace(cases=tuple(dict.fromkeys(cases)))
 
@@ -105,5 +112,12 @@ def status(store: Store) -> dict[str, Any]:
         for s in store.sessions()
         if s["alive"]
     ]
+    begun = store.begun()
     waiting = [{"runs": len(c.runs), "file": c.path.name} for c in checkpoints.found(store.folder)]
-    return {"folder": str(store.folder), "experiments": rows, "working": working, "checkpoints": waiting}
+    return {
+        "folder": str(store.folder),
+        "experiments": rows,
+        "working": working,
+        "checkpoints": waiting,
+        "begun": begun,
+    }

@@ -77,6 +77,8 @@ def read(path: Path) -> Checkpoint:
             about = file.metadata() or {}
         runs = tuple((str(h), int(seed)) for h, seed in json.loads(about["runs"]))
         version = about["version"]
+    except FileNotFoundError:
+        raise
     except (safetensors.SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged(path, error) from None
     if version != __version__:
@@ -89,8 +91,11 @@ def read(path: Path) -> Checkpoint:
 
 def found(folder: Path) -> list[Checkpoint]:
     """Every checkpoint of a results folder, the newest first."""
-    paths = sorted((folder / FOLDER).glob("*.safetensors"), key=lambda p: p.stat().st_mtime, reverse=True)
-    return [read(path) for path in paths]
+    dated = []
+    for path in (folder / FOLDER).glob("*.safetensors"):
+        with contextlib.suppress(FileNotFoundError):  # its owner has finished meanwhile
+            dated.append((path.stat().st_mtime, read(path)))
+    return [checkpoint for _, checkpoint in sorted(dated, key=lambda pair: -pair[0])]
 
 
 def tidy(folder: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from nalm import stats
-from nalm.config import Case, Claim
+from nalm.config import Case, Claim, Experiment
 from nalm.runs import Outcome
 from nalm.stats import Interval
 
@@ -78,9 +78,22 @@ def judge(claim: Claim, outcomes: Runs) -> Verdict:
     return Verdict(claim, ours, verdict, why)
 
 
+def of_published(experiment: Experiment, outcomes: Runs) -> list[Outcome]:
+    """The runs of an experiment's own cases: not those of other lengths, seeds aside, or of somebody's own unit."""
+    hashes = {case.hash for case in experiment.cases}
+    return [o for o in outcomes if o.case.hash in hashes]
+
+
 def unit_of(case: Case) -> str:
     """The units of a case's model, as tables name them."""
     return "-".join(layer.unit for layer in case.model)
+
+
+def label(case: Case) -> str:
+    """A case among others of its task: the unit, and what of its recipe is not the usual."""
+    recipe = case.recipe
+    loss = f"{recipe.loss}, then {recipe.then}" if recipe.then else recipe.loss
+    return unit_of(case) + (f" ({loss})" if loss != "mse" else "")
 
 
 def _of(outcomes: Runs, unit: str, where: str = "") -> list[Outcome]:
@@ -97,6 +110,12 @@ def _ranges(outcomes: Runs, unit: str) -> dict[str, float]:
 
 Judgement = tuple[Interval | None, str, str]
 NOTHING: Judgement = (None, "not comparable", "no runs of ours")
+
+
+def _all(claim: Claim) -> int:
+    """How many ranges a count is about, such as 9 of '9 ranges'."""
+    number = claim.where.split(" ")[0]
+    return int(number) if number.isdigit() else 1
 
 
 def _word(holds: bool) -> str:
@@ -130,6 +149,8 @@ def _counted(holds: Callable[[float], bool], words: str) -> Callable[[Claim, Run
         ranges = _ranges(outcomes, claim.unit)
         if not ranges:
             return NOTHING
+        if len(ranges) < _all(claim):
+            return None, "not comparable", f"{len(ranges)} of {_all(claim)} ranges were run"
         count = sum(map(holds, ranges.values()))
         ours = Interval(count, count, count, len(ranges), "count of ranges")
         return ours, _word(count == claim.value), f"{words} on {count} of {len(ranges)} ranges"
@@ -140,11 +161,12 @@ def _counted(holds: Callable[[float], bool], words: str) -> Callable[[Claim, Run
 def _more(first: str, second: str) -> Callable[[Claim, Runs], Judgement]:
     def rule(claim: Claim, outcomes: Runs) -> Judgement:
         a, b = _ranges(outcomes, first), _ranges(outcomes, second)
-        if not a or not b:
-            return NOTHING
-        count = sum(a[where] > b[where] for where in a if where in b)
-        ours = Interval(count, count, count, len(a), "count of ranges")
-        return ours, _word(count == claim.value), f"{first} above {second} on {count} of {len(a)} ranges"
+        both = [where for where in a if where in b]
+        if len(both) < _all(claim):
+            return None, "not comparable", f"{len(both)} of {_all(claim)} ranges were run"
+        count = sum(a[where] > b[where] for where in both)
+        ours = Interval(count, count, count, len(both), "count of ranges")
+        return ours, _word(count == claim.value), f"{first} above {second} on {count} of {len(both)} ranges"
 
     return rule
 

@@ -117,7 +117,10 @@ def errors(path: Path) -> Iterator[None]:
 
 
 def _whole(path: Path) -> None:
-    """A file that says it has more pages than it has was cut short."""
+    """A file that says it has more pages than it has was cut short; unless somebody is writing to it just now."""
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        return  # pages may still be on their way from the log
     with open(path, "rb") as file:
         head = file.read(100)
     size = path.stat().st_size

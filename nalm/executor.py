@@ -7,6 +7,8 @@ own population. Compilation is most of a short training, so several processes pa
 import contextlib
 import multiprocessing
 import os
+import signal
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -107,7 +109,8 @@ def _processes(jobs: Iterator[Job], workers: int, settings: Settings) -> Iterato
                 break
             ours, theirs = context.Pipe()
             process = context.Process(target=_serve, args=(theirs, settings, threads), daemon=True)
-            process.start()
+            with _deaf():
+                process.start()
             theirs.close()
             everyone.append(process)
             ours.send(job)
@@ -140,6 +143,19 @@ def _processes(jobs: Iterator[Job], workers: int, settings: Settings) -> Iterato
         for process in everyone:
             process.terminate()
             process.join()
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """Start a process that does not hear Ctrl-C: the driver does, and ends its workers."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _serve(connection: Connection, settings: Settings, threads: int) -> None:

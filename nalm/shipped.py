@@ -55,19 +55,26 @@ def ship(store: Store, experiment: str, folder: Path) -> Path:
     if not outcomes:
         raise NALMError(f"{store.path} has no finished run of {experiment!r} to export.")
     path = folder / f"{experiment}.csv.gz"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress(table(outcomes).encode(), 9, mtime=0))
-    curves = folder / f"{experiment}.curves.csv.gz"
-    curves.write_bytes(gzip.compress(_curves(store, outcomes).encode(), 9, mtime=0))
-    provenance = folder / f"{experiment}.json"
-    provenance.write_text(json.dumps(origin(store, experiment, outcomes), indent=1) + "\n")
+    about = json.dumps(origin(store, experiment, outcomes), indent=1) + "\n"
+    files = {
+        path: gzip.compress(table(outcomes).encode(), 9, mtime=0),
+        folder / f"{experiment}.curves.csv.gz": gzip.compress(_curves(store, outcomes).encode(), 9, mtime=0),
+        folder / f"{experiment}.json": about.encode(),
+    }
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for file, content in files.items():
+            file.write_bytes(content)
+    except OSError as error:
+        raise NALMError(f"The files under {folder} could not be written: {error.strerror}.") from None
     return path
 
 
 def origin(store: Store, experiment: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Where runs come from: command, versions, device, date, cost, and the cases themselves."""
     used = {o.version for o in outcomes}
-    sessions = [s for s in store.sessions() if s["version"] in used]
+    trained = store.trainers(experiment)
+    sessions = [s for s in store.sessions() if s["id"] in trained]
     return {
         "experiment": experiment,
         "title": store.experiments().get(experiment, ""),

@@ -217,6 +217,19 @@ class Store:
             raise NALMError(f"{self.path} has no run with case {case[:12]} and seed {seed}.")
         return unpack(row[0], f"run {case[:12]} {seed} in {self.path}")
 
+    def trainers(self, experiment: str) -> set[int]:
+        """The sessions that trained the runs of an experiment."""
+        query = "SELECT DISTINCT session FROM runs JOIN members USING (hash) WHERE experiment = ?"
+        with errors(self.path):
+            return {session for (session,) in self.db.execute(query, (experiment,))}
+
+    def begun(self) -> int:
+        """Runs that a process which is no more had begun and not finished."""
+        living = [s["id"] for s in self.sessions() if s["alive"]]
+        with errors(self.path):
+            rows = self.db.execute("SELECT session FROM taken").fetchall()
+        return sum(session not in living for (session,) in rows)
+
     def sessions(self) -> list[dict[str, Any]]:
         """Who has worked here, and whether they still do."""
         names = ["id", "lock", "command", "version", "torch", "python", "started", "seen"]

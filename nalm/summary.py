@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from nalm import stats
-from nalm.claims import unit_of
+from nalm.claims import label, unit_of
 from nalm.config import Case
 from nalm.runs import Outcome
 from nalm.stats import Interval
@@ -36,6 +36,9 @@ class Summary:
             "test": str(case.test),
             "inputs": case.inputs,
             "case": case.hash,
+            "loss": label(case).removeprefix(unit_of(case)).strip(" ()") or "mse",
+            "steps": case.recipe.steps,
+            "lr": case.recipe.lr,
             **intervals,
             "formulas": [list(pair) for pair in self.formulas],
             "diverged": self.diverged,

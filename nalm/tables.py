@@ -7,7 +7,7 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from nalm.claims import Verdict, unit_of
+from nalm.claims import Verdict, label, unit_of
 from nalm.config import Experiment
 from nalm.stats import Interval
 from nalm.summary import Summary
@@ -38,7 +38,7 @@ def success(summaries: Sequence[Summary], width: int = 80) -> Iterator[Table | s
 
 
 def _column(s: Summary) -> str:
-    return unit_of(s.case)
+    return label(s.case)
 
 
 def _cell(s: Summary | None) -> str:
@@ -131,7 +131,7 @@ def shown(experiment: Experiment) -> Iterator[Table | str]:
 def status(found: dict[str, Any]) -> Iterator[Table | str]:
     """What a results folder holds."""
     table = Table(
-        "experiment", "cases", "runs", "solved", "unsolved", "diverged", title=f"In {found['folder']}"
+        "experiment", "cases", "runs", "solved", "unsolved", "diverged", title=f"In {escape(found['folder'])}"
     )
     for row in found["experiments"]:
         names = ("experiment", "cases", "runs", "solved", "unsolved", "diverged")
@@ -141,5 +141,7 @@ def status(found: dict[str, Any]) -> Iterator[Table | str]:
         yield f"At work for {process['since']:.0f} s: {escape(process['command'])}"
     for checkpoint in found["checkpoints"]:
         yield f"{checkpoint['runs']} runs wait in a checkpoint; the command that began them goes on with them."
-    if not found["working"] and not found["checkpoints"]:
+    if found["begun"]:
+        yield f"{found['begun']:,} runs were begun and not finished; the command that began them goes on with them."
+    if not found["working"] and not found["checkpoints"] and not found["begun"]:
         yield "Nobody is at work here, and nothing is left half done."

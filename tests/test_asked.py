@@ -126,3 +126,31 @@ def test_a_file_that_fails_to_import_is_a_sentence(mine):
 def test_no_filter_keeps_everything():
     cases = EXPERIMENTS["quick"].cases
     assert chosen(cases, []) == cases
+
+
+def test_a_selection_without_a_case_is_refused():
+    with pytest.raises(NALMError, match="No case of thesis/ch3 matches all of unit=NMU, operation=add"):
+        ask("thesis/ch3", only=["unit=NMU", "operation=add"])
+
+
+def test_like_needs_a_unit_of_ones_own_and_any_experiment_may_have_the_recipe(mine):
+    with pytest.raises(NALMError, match="--like NMU says how to train a unit of your own"):
+        ask(like="NMU")
+    found = ask("thesis/ch3", units=[f"{mine}:Mine"], like="NMU")
+    assert all(unit_of(e.cases[-1]).startswith("Mine@") for e in found)
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["def __init__(self):\n        pass", "def compute(self, x):\n        raise ValueError('no')"],
+)
+def test_a_unit_that_does_not_work_is_a_sentence(mine, body):
+    mine.write_text(f"import nalm\n\nclass Mine(nalm.NMU):\n    {body}\n")
+    with pytest.raises(NALMError, match=r"Mine\(2, 1\) of .* does not work"):
+        ask(units=[f"{mine}:Mine"])
+
+
+def test_a_file_that_ends_the_program_is_a_sentence(mine):
+    mine.write_text("import sys\nsys.exit(3)")
+    with pytest.raises(NALMError, match="could not be imported: SystemExit"):
+        ask(units=[f"{mine}:Mine"])

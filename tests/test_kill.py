@@ -113,4 +113,4 @@ def test_three_kills_lose_nothing(tmp_path):
 
 @pytest.mark.slow
 def test_thirty_kills_lose_nothing(tmp_path):
-    pull(tmp_path, ["NMU", "SNMU", "NACMul", "NALU", "INALU", "RealNPU"], 16_000, 2, wanted=30, spread=3.0)
+    pull(tmp_path, ["NMU", "SNMU", "NACMul", "NALU", "INALU", "RealNPU"], 8_000, 2, wanted=30, spread=2.0)

@@ -141,6 +141,19 @@ def test_half_written_checkpoints_of_killed_processes_are_removed(tmp_path):
     assert not old.exists() and new.exists()
 
 
+def test_a_checkpoint_that_goes_away_meanwhile_is_passed_over(tmp_path, monkeypatch):
+    path = begun(tmp_path, 1_000, [Run(case(), s, s) for s in range(2)])
+    monkeypatch.setattr(checkpoints, "read", lambda p: (_ for _ in ()).throw(FileNotFoundError(p)))
+    assert checkpoints.found(tmp_path) == [] and path.exists()
+
+
+@pytest.mark.parametrize("device", ["meta", "mps", "cuda:7", "nonsense"])
+def test_a_device_that_is_not_here_is_a_sentence(device, tmp_path):
+    with pytest.raises(NALMError, match="There is no"):
+        run([experiment()], tmp_path / "new", device=device)
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_damaged_checkpoint_stops_with_a_sentence(tmp_path):
     path = begun(tmp_path, 1_000, [Run(case(), s, s) for s in range(3)])
     path.write_bytes(path.read_bytes()[:-100])

@@ -62,6 +62,12 @@ def test_shipping_twice_gives_the_same_bytes(folder, tmp_path):
         assert (results / "group" / name).read_bytes() == (tmp_path / "again" / "group" / name).read_bytes()
 
 
+def test_a_folder_that_cannot_be_written_is_a_sentence(folder, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NALMError, match="could not be written"):
+        shipped.ship(folder[1], "group/small", tmp_path / "file")
+
+
 def test_nothing_to_ship_is_a_sentence(folder, tmp_path):
     _, store = folder
     with pytest.raises(NALMError, match="no finished run of 'other'"):

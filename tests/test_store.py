@@ -160,6 +160,33 @@ def test_a_truncated_store_is_refused_wherever_it_was_cut(tmp_path):
         assert len(store.finished()) == 40
 
 
+def test_a_store_that_is_being_written_is_not_called_cut_short(tmp_path):
+    with Store(tmp_path, create=True) as store:
+        store.begin("a", "b")
+        store.save(runs())
+        path = tmp_path / NAME
+        (tmp_path / "copy").mkdir()
+        for name in (NAME, f"{NAME}-wal"):  # the log holds what the file has not got yet
+            (tmp_path / "copy" / name).write_bytes((tmp_path / name).read_bytes())
+        assert path.stat().st_size < 10_000 < (tmp_path / f"{NAME}-wal").stat().st_size
+    with Store(tmp_path / "copy") as copy:
+        assert len(copy.finished()) == 2
+
+
+def test_runs_that_a_killed_process_had_begun_are_counted(store):
+    assert store.begun() == 0
+    store.db.execute("INSERT INTO sessions (id, lock) VALUES (77, 'gone')")
+    store.db.execute("INSERT INTO taken VALUES ('x', 1, 77)")
+    assert store.begun() == 1
+
+
+def test_who_trained_an_experiment_is_known(store):
+    store.register(Experiment("e", "title", (case(),), (0, 1)))
+    assert store.trainers("e") == set()
+    store.save(runs())
+    assert store.trainers("e") == {store.session}
+
+
 def test_a_store_with_a_damaged_page_gives_a_sentence(tmp_path):
     with Store(tmp_path, create=True) as store:
         store.begin("a", "b")

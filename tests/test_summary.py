@@ -3,6 +3,7 @@
 import io
 import json
 import math
+from dataclasses import replace
 
 from made import claim, outcomes
 from rich.console import Console
@@ -68,3 +69,17 @@ def test_every_experiment_can_be_listed_and_shown():
     for experiment in EXPERIMENTS.values():
         text = printed(*tables.shown(experiment))
         assert experiment.name in text and max(map(len, text.splitlines())) <= 80
+
+
+def test_cases_that_differ_in_their_loss_stand_side_by_side():
+    plain = outcomes("NAU", [False] * 5)
+    other = plain[0].case.replace(recipe=plain[0].case.recipe.replace(loss="centred"))
+    summaries = summarise(plain + [replace(o, case=other, outcome="solved", solved_at=1_000) for o in plain])
+    text = printed(*tables.success(summaries))
+    assert "NAU (centred)" in text and "0.00" in text and "1.00" in text
+    assert [s.plain()["loss"] for s in summaries] == ["mse", "centred"]
+
+
+def test_names_of_folders_are_no_markup():
+    found = {"folder": "a[/b]", "experiments": [], "working": [], "checkpoints": [], "begun": 3}
+    assert "a[/b]" in printed(*tables.status(found)) and "3 runs were begun" in printed(*tables.status(found))

@@ -115,7 +115,9 @@ def run(
                 save_every=save_every,
             )
         except KeyboardInterrupt:
-            error.print(f"Stopped. Finished runs are in {out}; the same command goes on from here.")
+            error.print(
+                f"Stopped. Finished runs are in {out}; the same command goes on from here.", markup=False
+            )
             raise typer.Exit(130) from None
     _results(wanted, out, json)
 
@@ -125,7 +127,8 @@ def _results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
     from rich.console import Console
 
     from nalm import tables
-    from nalm.claims import judge
+    from nalm.claims import judge, of_published
+    from nalm.experiments import EXPERIMENTS
     from nalm.store import Store
     from nalm.summary import summarise
 
@@ -141,7 +144,8 @@ def _results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
             console.print(f"[bold]{experiment.name}[/]: {experiment.title}")
             for table in tables.success(summaries, console.width):
                 console.print(table)
-            verdicts = [judge(claim, runs) for claim in experiment.claims]
+            published = of_published(EXPERIMENTS[experiment.name], runs)
+            verdicts = [judge(claim, published) for claim in experiment.claims]
             compared = [v for v in verdicts if v.ours is not None]
             if compared:
                 console.print(tables.beside([v for v in compared if v.verdict == "differs"] or compared[:5]))
@@ -187,7 +191,8 @@ def export(
             rows = [o for o in store.outcomes() if not experiment or o.case.hash in hashes]
             typer.echo(shipped.table(rows), nl=False)
             return
-        for name in names:
+        full = [name for name in names if store.outcomes(name)]
+        for name in full or names[:1]:  # with nothing finished at all, the first says so
             typer.echo(shipped.ship(store, name, to))
 
 

@@ -23,12 +23,15 @@ def device_for(name: str) -> torch.device:
     """auto, cpu or cuda as a device; an error that says so if there is no GPU."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if name == "cuda" and not torch.cuda.is_available():
-        raise NALMError("There is no CUDA device on this machine: use device='cpu' or 'auto'.")
     try:
-        return torch.device(name)
+        device = torch.device(name)
     except RuntimeError:
-        raise NALMError(f"There is no device called {name!r}: use 'auto', 'cpu' or 'cuda'.") from None
+        device = torch.device("meta")
+    if device.type not in ("cpu", "cuda"):
+        raise NALMError(f"There is no device called {name!r}: use 'auto', 'cpu' or 'cuda'.")
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise NALMError(f"There is no CUDA device {device} on this machine: use device='cpu' or 'auto'.")
+    return device
 
 
 def check(cases: Sequence[Case]) -> None:

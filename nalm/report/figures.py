@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from nalm.report.study import Study, label
+from nalm.claims import label
+from nalm.report.study import Study
 from nalm.stats import Interval
 from nalm.summary import Summary
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import nalm
 from nalm import stats
-from nalm.claims import Verdict, unit_of
+from nalm.claims import Verdict, label, unit_of
 from nalm.errors import NALMError
 from nalm.landscapes import LANDSCAPES, compute
 from nalm.report import classify, figures
-from nalm.report.study import Study, best, label, require, studies
+from nalm.report.study import Study, best, require, studies
 from nalm.stats import Interval
 from nalm.summary import Summary
 from nalm.truth import right

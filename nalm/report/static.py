@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from nalm.claims import label
 from nalm.errors import NALMError
 from nalm.landscapes import LANDSCAPES, Curves, Surface, compute
 from nalm.report.figures import PANELS, WIDTH, colours, span
-from nalm.report.study import Study, label, require, studies
+from nalm.report.study import Study, require, studies
 from nalm.stats import Interval
 from nalm.summary import Summary
 
@@ -31,7 +32,10 @@ def write(where: Path | str, folder: Path, kind: str, experiment: str = "") -> l
     found = studies(where, experiment)
     require(found)
     looks = colours([label(s.case) for study in found for s in study.summaries])
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NALMError(f"The folder {folder} cannot be made: {error.strerror}.") from None
     paths = []
     for study in found:
         for (operation, inputs), group in study.groups().items():

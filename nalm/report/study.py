@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from nalm import shipped, source
-from nalm.claims import Verdict, judge, unit_of
-from nalm.config import Case
+from nalm.claims import Verdict, judge, of_published, unit_of
 from nalm.errors import NALMError, unknown
 from nalm.experiments import EXPERIMENTS
 from nalm.runs import Outcome
@@ -94,7 +93,8 @@ def _study(
     have = {(o.case.hash, o.seed) for o in outcomes}
     wanted = [(c.hash, s) for c in known.cases for s in known.seeds] if known else []
     missing = sum(key not in have for key in wanted)
-    verdicts = [judge(claim, outcomes) for claim in claims]
+    published = of_published(known, outcomes) if known else []
+    verdicts = [judge(claim, published) for claim in claims]
     return Study(name, title, outcomes, summarise(outcomes), verdicts, curves, about, missing, empty)
 
 
@@ -114,12 +114,6 @@ def best(studies: Iterable[Study]) -> dict[tuple[str, int], dict[str, list[Summa
 def _rank(s: Summary) -> tuple[float, float, str]:
     steps = s.median.estimate
     return (-s.success.estimate, steps if steps == steps else float("inf"), unit_of(s.case))
-
-
-def label(case: Case) -> str:
-    """A case in its own figure: the unit, and its recipe's loss if that is not the usual one."""
-    loss = case.recipe.loss if not case.recipe.then else f"{case.recipe.loss}, then {case.recipe.then}"
-    return unit_of(case) + (f" ({loss})" if loss != "mse" else "")
 
 
 def require(studies: list[Study]) -> None:

@@ -4,6 +4,8 @@ import hashlib
 import importlib.util
 from pathlib import Path
 
+import torch
+
 from nalm.errors import NALMError, unknown
 from nalm.units.base import Unit
 
@@ -30,7 +32,7 @@ def load(spelling: str, units: dict[str, type[Unit]] | None = None) -> str:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise NALMError(f"{file} could not be imported: {type(error).__name__}: {error}.") from None
     found = getattr(module, name, None)
     if found is None:
@@ -38,5 +40,9 @@ def load(spelling: str, units: dict[str, type[Unit]] | None = None) -> str:
         raise unknown(f"unit in {file}", name, classes)
     if not isinstance(found, type) or not issubclass(found, Unit):
         raise NALMError(f"{name} in {file} is not a unit: it must be a class derived from nalm.Unit.")
+    try:
+        found(2, 1)(torch.ones(3, 2))
+    except Exception as error:
+        raise NALMError(f"{name}(2, 1) of {file} does not work: {type(error).__name__}: {error}.") from None
     registry[key] = found
     return key
