@@ -158,8 +158,17 @@ def _deaf() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+def _die_with_the_driver() -> None:
+    """A driver that was killed cannot end its workers: they notice, and stop where they are."""
+    driver = multiprocessing.parent_process()
+    if driver is not None:
+        driver.join()
+        os._exit(1)
+
+
 def _serve(connection: Connection, settings: Settings, threads: int) -> None:
     """A worker's life: jobs in, messages out, until the driver closes the line or dies."""
+    threading.Thread(target=_die_with_the_driver, daemon=True).start()
     torch.set_num_threads(threads)
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError, KeyboardInterrupt):
         try:
