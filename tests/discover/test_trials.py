@@ -68,7 +68,7 @@ def test_random_laws_inside_the_class_are_certified_and_right():
 
 
 def test_targets_outside_the_class_are_never_certified():
-    assert {trials.outside(seed).verdict for seed in range(5000, 5012)} == {"none"}
+    assert {trials.outside(seed).verdict for seed in range(5000, 5006)} == {"none"}
 
 
 def test_trials_are_written_with_their_totals(tmp_path, capsys, monkeypatch):
