@@ -84,6 +84,12 @@ def of_published(experiment: Experiment, outcomes: Runs) -> list[Outcome]:
     return [o for o in outcomes if o.case.hash in hashes]
 
 
+def verdicts(experiment: Experiment, outcomes: Runs) -> list[Verdict]:
+    """Every claim of a published experiment beside the runs of its own cases."""
+    published = of_published(experiment, outcomes)
+    return [judge(claim, published) for claim in experiment.claims]
+
+
 def unit_of(case: Case) -> str:
     """The units of a case's model, as tables name them."""
     return "-".join(layer.unit for layer in case.model)

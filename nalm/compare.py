@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from nalm import stats
-from nalm.claims import Verdict, judge, unit_of
+from nalm.claims import Verdict, unit_of, verdicts
 from nalm.config import Case
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
@@ -113,10 +113,7 @@ def compare_published(results: Results) -> dict[str, list[Verdict]]:
     order = {"differs": 0, "agrees": 1}
     found = {}
     for name, runs in known.items():
-        cases = {case.hash for case in EXPERIMENTS[name].cases}
-        kept = [o for o in runs if o.case.hash in cases]
-        verdicts = [judge(claim, kept) for claim in EXPERIMENTS[name].claims]
-        found[name] = sorted(verdicts, key=lambda v: order.get(v.verdict, 2))
+        found[name] = sorted(verdicts(EXPERIMENTS[name], runs), key=lambda v: order.get(v.verdict, 2))
     return found
 
 

@@ -127,7 +127,7 @@ def _results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
     from rich.console import Console
 
     from nalm import tables
-    from nalm.claims import judge, of_published
+    from nalm.claims import verdicts
     from nalm.experiments import EXPERIMENTS
     from nalm.store import Store
     from nalm.summary import summarise
@@ -144,9 +144,8 @@ def _results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
             console.print(f"[bold]{experiment.name}[/]: {experiment.title}")
             for table in tables.success(summaries, console.width):
                 console.print(table)
-            published = of_published(EXPERIMENTS[experiment.name], runs)
-            verdicts = [judge(claim, published) for claim in experiment.claims]
-            compared = [v for v in verdicts if v.ours is not None]
+            judged = verdicts(EXPERIMENTS[experiment.name], runs)
+            compared = [v for v in judged if v.ours is not None]
             if compared:
                 console.print(tables.beside([v for v in compared if v.verdict == "differs"] or compared[:5]))
                 agree = sum(v.verdict == "agrees" for v in compared)

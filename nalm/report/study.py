@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nalm import shipped, source
-from nalm.claims import Verdict, judge, of_published, unit_of
+from nalm.claims import Verdict, unit_of, verdicts
 from nalm.errors import NALMError, unknown
 from nalm.experiments import EXPERIMENTS
 from nalm.runs import Outcome
@@ -89,13 +89,11 @@ def _study(
     name: str, title: str, outcomes: list[Outcome], curves: Curves, about: dict[str, Any], empty: list[str]
 ) -> Study:
     known = EXPERIMENTS.get(name)
-    claims = known.claims if known else ()
     have = {(o.case.hash, o.seed) for o in outcomes}
     wanted = [(c.hash, s) for c in known.cases for s in known.seeds] if known else []
     missing = sum(key not in have for key in wanted)
-    published = of_published(known, outcomes) if known else []
-    verdicts = [judge(claim, published) for claim in claims]
-    return Study(name, title, outcomes, summarise(outcomes), verdicts, curves, about, missing, empty)
+    judged = verdicts(known, outcomes) if known else []
+    return Study(name, title, outcomes, summarise(outcomes), judged, curves, about, missing, empty)
 
 
 def best(studies: Iterable[Study]) -> dict[tuple[str, int], dict[str, list[Summary]]]:
