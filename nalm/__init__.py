@@ -34,6 +34,7 @@ _HOME: dict[str, str] = {
     "Certificate": "nalm.discover",
     "Discovery": "nalm.discover",
     "Law": "nalm.discover",
+    "NALMRegressor": "nalm.regressor",
     "search": "nalm.discover",
     # errors
     "NALMError": "nalm.errors",
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from nalm.population import keep as keep
     from nalm.population import member as member
     from nalm.population import stack as stack
+    from nalm.regressor import NALMRegressor as NALMRegressor
     from nalm.symbolic import disagreement as disagreement
     from nalm.symbolic import latex as latex
     from nalm.units import *  # noqa: F403

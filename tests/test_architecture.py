@@ -76,12 +76,16 @@ BELOW = {
     "progress": {"run"},
     "asked": {"errors", "config", "claims", "experiments", "store", "checkpoints", "units"},
     "discover": {"errors", "config", "draws", "units", "tasks", "claims", "experiments", "__init__"},
+    "regressor": {"errors", "discover"},
+    "tabular": {"errors"},
+    "textplot": set(),
     "truth": {"errors", "config", "operations", "formula", "symbolic", "tasks", "units"},
+    "contest": {"errors", "config", "formula", "discover", "data", "__init__"},
     "bench": {"config", "engine"},
     "cli": {
         *("errors", "bench", "capabilities", "config", "experiments", "asked", "claims", "summary", "store"),
         *("shipped", "tables", "run", "progress", "source", "compare", "suggest", "verdict_tables", "report"),
-        *("landscapes", "__init__"),
+        *("landscapes", "tabular", "textplot", "regressor", "__init__"),
     },
     "__main__": {"cli"},
 }

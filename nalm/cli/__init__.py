@@ -4,6 +4,7 @@ import sys
 
 import typer
 
+from nalm.cli import fit as fit
 from nalm.cli import lab as lab
 from nalm.cli import library as library
 from nalm.cli import report as report

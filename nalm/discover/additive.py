@@ -21,15 +21,18 @@ def additive(problem: Problem) -> Iterator[Node]:
     r"""y = w.x + b, or a number alone, by least squares with errors relative to y where that is large.
 
     .. math:: \min_w \sum_k r_k^2 (y_k - w \cdot x_k)^2, \qquad r_k = 1 / \sqrt{\mathrm{med}|y|^2 + y_k^2}
+
+    With units, only columns of y's dimension are added, and a bias only where y has none.
     """
-    if problem.constant:
+    if problem.constant and True in problem.biases:
         yield Sum((), (), float(np.median(problem.y)))
         return
-    r, columns = problem.relative, problem.columns
+    r, columns = problem.relative, problem.addends
     inputs = tuple(Input(i) for i in columns)
     x = problem.x[:, columns] * r[:, None]
     if columns:
         problem.check()
         yield Sum(inputs, tuple(solve(x, r * problem.y)))
-    *weights, bias = solve(np.column_stack([x, r]), r * problem.y)
-    yield Sum(inputs, tuple(weights), float(bias))
+    if True in problem.biases:
+        *weights, bias = solve(np.column_stack([x, r]), r * problem.y)
+        yield Sum(inputs, tuple(weights), float(bias))

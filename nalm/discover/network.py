@@ -132,6 +132,24 @@ class LawNetwork(nn.Module):
         return f"y = {self.law()}"
 
 
+class Outputs(nn.Module):
+    """Several laws of the same inputs side by side: (*batch, inputs) -> (*batch, laws)."""
+
+    def __init__(self, networks: Sequence[LawNetwork]):
+        super().__init__()
+        self.networks = nn.ModuleList(networks)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Every law on every row of x."""
+        return torch.cat([network(x) for network in self.networks], -1)
+
+    def project(self) -> None:
+        """Move the units' weights back into their legal sets, after an optimiser's step."""
+        for network in self.networks:
+            assert isinstance(network, LawNetwork)
+            network.project()
+
+
 def _read(values: Tensor) -> tuple[float, ...]:
     """Numbers as they are meant: 3.7 of the float32 nearest to it."""
     u = 2.0**-53 if values.dtype == torch.float64 else 2.0**-24

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from nalm.discover.additive import solve
+from nalm.discover.dimensions import balanced, halved, null_space
 from nalm.discover.expression import Array, Input, Node, Power, Sum
 from nalm.discover.fitting import levenberg
 from nalm.discover.problem import Problem
@@ -18,14 +19,17 @@ def powersum(problem: Problem) -> Iterator[Node]:
     r"""y = w.x + b + c \prod x_i^{p_i}, the powers of positive inputs only.
 
     The sum and c are solved in closed form for every p (Golub and Pereyra; slopes of Kaufman), so that only
-    the exponents are searched: :math:`\min_p \| (I - Q Q^T)(y - c\,m(p)) \|^2`.
+    the exponents are searched: :math:`\min_p \| (I - Q Q^T)(y - c\,m(p)) \|^2`. With units p = p_0 + N z keeps
+    the dimension of y, and only inputs of that dimension are in the sum.
     """
-    positive = [i for i in problem.columns if (problem.x[:, i] > 0).all()]
-    if not positive or len(problem.y) < len(problem.columns) + len(positive) + 4:
+    positive = [i for i in (*problem.columns, *problem.steady) if (problem.x[:, i] > 0).all()]
+    start, moves = _subspace(problem, positive)
+    if not positive or start is None or len(problem.y) < len(problem.addends) + len(positive) + 4:
         return
-    project = Projector(problem.x[:, problem.columns])
+    project = Projector(problem.x[:, problem.addends])
     logs = np.log(problem.x[:, positive])
     logs = logs - logs.mean(0)
+    fixed, logs = (0.0, logs) if moves is None else (logs @ start, logs @ moves)
     rest = project(problem.y)
     size = np.sqrt(np.mean(rest**2))
     if not size > 1e-12 * np.sqrt(np.mean(problem.y**2)):
@@ -33,7 +37,7 @@ def powersum(problem: Problem) -> Iterator[Node]:
 
     def residual(p: Array) -> tuple[Array, Array]:
         with np.errstate(over="ignore", invalid="ignore"):
-            m = np.exp(np.clip(logs @ p, -300, 300))
+            m = np.exp(np.clip(fixed + logs @ p, -300, 300))
             both = project(np.column_stack([m, m[:, None] * logs]))
         inner, slopes = both[:, 0], both[:, 1:]
         norm = inner @ inner
@@ -43,15 +47,38 @@ def powersum(problem: Problem) -> Iterator[Node]:
         slopes = slopes - np.outer(inner, inner @ slopes) / norm
         return (rest - c * inner) / size, -c * slopes / size
 
-    for start in _starts(project, rest, logs):
+    for first in _starts(rest, logs):
         problem.check()
-        fit = levenberg(residual, start, steps=60, check=problem.check, enough=1e-24)
-        if fit.error < (1e-3 if problem.noise == 0 else 0.9) and np.abs(fit.parameters).max() < LARGEST:
-            yield from _drafts(fit.parameters, positive, problem)
+        fit = levenberg(residual, first, steps=60, check=problem.check, enough=1e-24)
+        p = fit.parameters if moves is None else start + moves @ fit.parameters
+        if fit.error < (1e-3 if problem.noise == 0 else 0.9) and np.abs(p).max() < LARGEST:
+            yield from _drafts(p, positive, problem)
 
 
-def _starts(project: Projector, rest: Array, logs: Array) -> Iterator[Array]:
+def _subspace(problem: Problem, positive: list[int]) -> tuple[Array | None, Array | None]:
+    """With units: exponents p_0 that give the dimension of y, if there are any, and the moves N that keep it."""
+    if problem.dimensions is None:
+        return np.zeros(len(positive)), None
+    units = [problem.dimensions[0][i] for i in positive]
+    return balanced(np.zeros(len(positive)), units, problem.dimensions[1]), null_space(units)
+
+
+def _exponents(p: Array, positive: list[int], problem: Problem) -> Iterator[Array]:
+    """Rounded to whole numbers, to halves, and as they are."""
+    if problem.dimensions is None:
+        yield from (np.round(p), np.round(2 * p) / 2, p)
+        return
+    units, wanted = [problem.dimensions[0][i] for i in positive], problem.dimensions[1]
+    for exponents in (halved(p, units, wanted), balanced(p, units, wanted)):
+        if exponents is not None:
+            yield exponents
+
+
+def _starts(rest: Array, logs: Array) -> Iterator[Array]:
     """Along the leading eigenvector of the second moments of what a linear model leaves."""
+    if not logs.shape[1]:
+        yield np.empty(0)  # the units leave no choice
+        return
     spread = logs.std(0)
     z = logs / np.where(spread > 0, spread, 1.0)
     moments = (z * rest[:, None]).T @ z / len(rest)
@@ -63,18 +90,18 @@ def _starts(project: Projector, rest: Array, logs: Array) -> Iterator[Array]:
 
 
 def _drafts(p: Array, positive: list[int], problem: Problem) -> Iterator[Node]:
-    """The last sum solved with exponents rounded to whole numbers, halves, and as they are."""
+    """The last sum solved with every choice of exponents."""
     r = problem.relative
-    inputs = tuple(Input(i) for i in problem.columns)
-    for exponents in (np.round(p), np.round(2 * p) / 2, p):
+    inputs = tuple(Input(i) for i in problem.addends)
+    for exponents in _exponents(p, positive, problem):
         if not exponents.any():
             continue
         kept = np.flatnonzero(exponents)
         monomial = Power(tuple(Input(positive[i]) for i in kept), tuple(exponents[kept]))
         m = np.prod(problem.x[:, [positive[i] for i in kept]] ** exponents[kept], 1)
-        for bias in (False, True):
+        for bias in problem.biases:
             columns = np.column_stack(
-                [problem.x[:, problem.columns], m, *([np.ones(len(m))] if bias else [])]
+                [problem.x[:, problem.addends], m, *([np.ones(len(m))] if bias else [])]
             )
             w = solve(columns * r[:, None], r * problem.y)
             n = len(inputs) + 1

@@ -1,13 +1,14 @@
 """The question put to the ladder: checked data, its precision, the rows to search on, and the clock."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from nalm.discover.dimensions import NONE, Dimension, dimension
 from nalm.discover.expression import Array
 from nalm.errors import NALMError
 
@@ -34,6 +35,8 @@ class Problem:
     noise: float | None = 0.0  # standard deviation over that of y; 0 exact; None unknown
     deadline: float = np.inf
     clock: Callable[[], float] = time.monotonic
+    dimensions: tuple[list[Dimension], Dimension] | None = None  # of the inputs and of y, if units are given
+    steady: tuple[int, ...] = ()  # columns that never change, but bring a dimension along
 
     def check(self) -> None:
         """Raise TimeUpError once the time is over."""
@@ -44,6 +47,19 @@ class Problem:
     def inputs(self) -> int:
         """How many columns the data has."""
         return self.x.shape[1]
+
+    @property
+    def addends(self) -> list[int]:
+        """The columns that may be added to y: those of its dimension, all if no units are given."""
+        if self.dimensions is None:
+            return self.columns
+        units, wanted = self.dimensions
+        return [i for i in (*self.columns, *self.steady) if units[i] == wanted]
+
+    @property
+    def biases(self) -> tuple[bool, ...]:
+        """Without and with a bias, where a number may be added to y."""
+        return (False, True) if self.dimensions is None or self.dimensions[1] == NONE else (False,)
 
     @cached_property
     def sample(self) -> tuple[Array, Array]:
@@ -80,7 +96,14 @@ class Problem:
 
 
 def pose(
-    x: Any, y: Any, *, seed: int = 0, noise: float | None = 0.0, max_time: float | None = None
+    x: Any,
+    y: Any,
+    *,
+    seed: int = 0,
+    noise: float | None = 0.0,
+    max_time: float | None = None,
+    x_units: Sequence[str] | None = None,
+    y_unit: str | None = None,
 ) -> Problem:
     """Check a table and split it: up to two thirds of the rows to search on, the rest held out."""
     began = time.monotonic()
@@ -97,6 +120,7 @@ def pose(
         raise NALMError(f"noise is a share of the spread of y, 0 <= noise < 1 or None, got {noise!r}.")
     if max_time is not None and not max_time > 0:
         raise NALMError(f"max_time is a number of seconds above 0, or None, got {max_time!r}.")
+    dimensions = _dimensions(x_units, y_unit, x.shape[1])
     u = 2.0**-24 if y.dtype != np.float64 or _is_float32(y) else 2.0**-53
     x, y = x.astype(np.float64), y.astype(np.float64)
     searched = np.random.default_rng(seed).choice(len(x), min(2 * len(x) // 3, SEARCH_ROWS), replace=False)
@@ -108,11 +132,27 @@ def pose(
         held_x=x[held],
         held_y=y[held],
         u=u,
-        columns=_distinct(x[searched]),
+        columns=_distinct(x[searched], dimensions),
         seed=seed,
         noise=noise,
         deadline=np.inf if max_time is None else began + 0.9 * max_time,  # the rest is for the answer
+        dimensions=dimensions,
+        steady=_steady(x, dimensions),
     )
+
+
+def _dimensions(
+    x_units: Sequence[str] | None, y_unit: str | None, inputs: int
+) -> tuple[list[Dimension], Dimension] | None:
+    if x_units is None and y_unit is None:
+        return None
+    if x_units is None or y_unit is None:
+        missing = "y_unit" if y_unit is None else "x_units"
+        raise NALMError(f"x_units and y_unit go together, but {missing} is missing: '1' is no unit.")
+    if isinstance(x_units, str) or len(x_units) != inputs:
+        got = repr(x_units) if isinstance(x_units, str) else f"{len(x_units)} units"
+        raise NALMError(f"x_units needs one unit for each of the {inputs} columns of X, got {got}.")
+    return [dimension(u) for u in x_units], dimension(y_unit)
 
 
 def _real(name: str, value: Any) -> np.ndarray:
@@ -140,10 +180,16 @@ def _is_float32(y: np.ndarray) -> bool:
         return bool((y.astype(np.float32).astype(np.float64) == y).all())
 
 
-def _distinct(x: Array) -> list[int]:
-    """Columns that change and repeat no earlier one."""
-    first: dict[bytes, int] = {}
+def _distinct(x: Array, dimensions: tuple[list[Dimension], Dimension] | None) -> list[int]:
+    """Columns that change and repeat no earlier one of their dimension."""
+    first: dict[tuple[bytes, Dimension], int] = {}
     for i in range(x.shape[1]):
         if np.ptp(x[:, i]) > 0:
-            first.setdefault(x[:, i].tobytes(), i)
+            first.setdefault((x[:, i].tobytes(), dimensions[0][i] if dimensions else NONE), i)
     return list(first.values())
+
+
+def _steady(x: Array, dimensions: tuple[list[Dimension], Dimension] | None) -> tuple[int, ...]:
+    """Columns of one number with a dimension, such as a constant of nature."""
+    units = dimensions[0] if dimensions else []
+    return tuple(i for i, d in enumerate(units) if d != NONE and np.ptp(x[:, i]) == 0 and x[0, i] != 0)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from nalm.discover.constants import is_plain
-from nalm.discover.expression import Array, Node, bounded, numbers, roles, used
+from nalm.discover.expression import Array, Input, Node, Power, Sum, bounded, evaluate, numbers, roles, used
 from nalm.discover.fitting import tangent
 from nalm.discover.problem import Problem
 
@@ -12,6 +12,9 @@ SNAPPED = 8.0  # what a missing term must reach, in tolerances, beyond the reach
 FREE = 100.0  # and beyond the reach of those with digits of their own, up to three of them;
 DEARER = 10.0  # times so much for each further one: many numbers fit any smooth curve
 DIGITS = 30.0  # what those digits must be worth
+CANCELLED = (
+    1e4  # (a^p - 1) / p, with p near 0, is no law but a logarithm: its terms are far larger than their sum
+)
 
 
 def tolerance(node: Node, x: Array, y: Array, u: float) -> Array:
@@ -37,6 +40,8 @@ def told_apart(node: Node, problem: Problem) -> bool:
         return False
     if not free.any():
         return True
+    if cancels(node, x):
+        return False
     plainer = np.array([float(f"{v:.1e}") for v in values])  # two digits
     if _felt((slopes * (values - plainer))[:, free], allowed) < DIGITS:
         return False
@@ -46,6 +51,23 @@ def told_apart(node: Node, problem: Problem) -> bool:
     return _reach(slopes[:, free], np.concatenate([beside, *inside], 1), allowed) >= FREE * DEARER ** max(
         0, spent - 3
     )
+
+
+def cancels(node: Node, x: Array) -> bool:
+    """Whether a sum in the law is, on most rows, a small difference of large terms."""
+    match node:
+        case Input():
+            return False
+        case Power(factors):
+            return any(cancels(f, x) for f in factors)
+        case Sum(terms, weights, bias):
+            if any(cancels(t, x) for t in terms):
+                return True
+            size = abs(bias) + sum(
+                abs(w) * np.abs(evaluate(t, x)) for t, w in zip(terms, weights, strict=True)
+            )
+            with np.errstate(all="ignore"):
+                return bool(np.median(size / np.abs(evaluate(node, x))) > CANCELLED)
 
 
 def _modulated(term: Array, node: Node, x: Array, y: Array) -> Array:

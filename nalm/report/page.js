@@ -124,6 +124,10 @@
       }));
     }
     for (const select of document.querySelectorAll("select.case")) choose(select);
+    for (const node of document.querySelectorAll(".ready")) {
+      const figure = data.contest.figures[+node.dataset.index];
+      drawn.push(Plotly.react(node, figure.data, dressed(figure.layout), settings));
+    }
     for (const node of document.querySelectorAll(".surface")) drawn.push(surface(node, false));
   }
   function choose(select) {

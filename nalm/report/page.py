@@ -12,6 +12,7 @@ from nalm.claims import Verdict, label, unit_of
 from nalm.errors import NALMError
 from nalm.landscapes import LANDSCAPES, compute
 from nalm.report import classify, figures
+from nalm.report.contest import contest
 from nalm.report.study import Study, best, require, studies
 from nalm.stats import Interval
 from nalm.summary import Summary
@@ -29,7 +30,9 @@ def write(where: Path | str, path: Path, experiment: str = "") -> Path:
     """Make the page for a results folder or shipped tables; a page of everything has the landscapes too."""
     found = studies(where, experiment)
     require(found)
-    data = content(found, not experiment) | {"ladder": _ladder(Path(where)) if not experiment else None}
+    data = content(found, not experiment)
+    if not experiment:
+        data |= {"ladder": _ladder(Path(where)), "contest": contest(Path(where))}
     text = render(data, Path(where).name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -98,6 +101,7 @@ def content(found: Sequence[Study], with_landscapes: bool = True) -> dict[str, A
         "operations": list(dict.fromkeys(s.case.operation for study in found for s in study.summaries)),
         "experiments": [_experiment(study, looks, small) for study in found],
         "ladder": None,
+        "contest": None,
         "landscapes": [figures.thinned(compute(name).json()) for name in LANDSCAPES]
         if with_landscapes
         else [],

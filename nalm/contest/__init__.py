@@ -1,0 +1,1 @@
+"""The ladder beside what a scientist would use instead, on published cells, compositions and physical laws."""

@@ -1,0 +1,87 @@
+"""What to beware of in columns of numbers: constants, copies, and columns that follow from others."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+ROWS = 10_000  # looked at, at most, for columns that follow from others
+COLUMNS = 300
+RELATIVE = 1e-9  # of a column that may be left, after taking out the others
+COUNTERS = {"index", "id", "row", "no", "nr", "n", "#", "column1", "unnamed: 0"}
+
+
+def judged(names: Sequence[str], x: Array) -> list[str]:
+    """A sentence for each thing that would surprise a reader of the law."""
+    constant = [j for j in range(x.shape[1]) if (x[:, j] == x[0, j]).all()] if len(x) > 1 else []
+    found = []
+    if constant:
+        told = [f"{names[j]} ({x[0, j]:.6g})" for j in constant]
+        one = len(constant) == 1
+        found.append(
+            f"Column{'' if one else 's'} {listed(told)} {'is' if one else 'are'} constant: no law can depend on "
+            f"{'it' if one else 'them'}."
+        )
+    copies, rest = _copies(x, [j for j in range(x.shape[1]) if j not in constant])
+    for group in copies:
+        found.append(
+            f"Columns {listed([names[j] for j in group])} hold the same numbers: the law can name any of them."
+        )
+    steps = np.arange(len(x))
+    for j in rest:
+        if names[j].casefold() in COUNTERS and len(x) > 2 and np.array_equal(x[:, j] - x[0, j], steps):
+            found.append(
+                f"Column {names[j]} counts the rows: leave it out with --columns if it means nothing."
+            )
+    return found + _collinear(names, x, rest)
+
+
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """Names in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _copies(x: Array, columns: Sequence[int]) -> tuple[list[list[int]], list[int]]:
+    """Groups of equal columns, and one column of each kind."""
+    kinds: dict[bytes, list[int]] = {}
+    for j in columns:
+        kinds.setdefault((x[:, j] + 0.0).tobytes(), []).append(j)  # + 0.0: there is only one zero
+    return [g for g in kinds.values() if len(g) > 1], [g[0] for g in kinds.values()]
+
+
+def _collinear(names: Sequence[str], x: Array, columns: Sequence[int]) -> list[str]:
+    """Columns that are sums of earlier ones with fixed weights, or of their multiples and a constant."""
+    columns = columns[:COLUMNS]
+    if len(x) <= len(columns) + 1:
+        few = f"There are {len(x)} rows for {len(columns)} columns: too few to tell which columns matter."
+        return [few] if len(columns) > 1 else []
+    part = x[:: -(-len(x) // ROWS)] if len(x) > ROWS else x
+    found, basis, kept = [], np.full((len(part), 1), len(part) ** -0.5), list[int]()
+    for j in columns:
+        column = part[:, j] / (np.abs(part[:, j]).max() or 1.0)
+        size = np.linalg.norm(column - column.mean())
+        left = column
+        for _ in range(2):  # twice is enough (Kahan)
+            left = left - basis @ (basis.T @ left)
+        if np.linalg.norm(left) > RELATIVE * size:
+            kept.append(j)
+            basis = np.column_stack([basis, left / np.linalg.norm(left)])
+            continue
+        scale = np.abs(part[:, kept]).max(0)
+        centred = part[:, kept] / scale - (part[:, kept] / scale).mean(0)
+        weights = (
+            np.linalg.lstsq(centred, column - column.mean(), rcond=None)[0] * centred.std(0) / column.std()
+        )
+        others = [names[k] for k, w in zip(kept, weights, strict=True) if abs(w) > 1e-6]
+        if others:
+            kind = "a linear function of" if len(others) == 1 else "a linear combination of"
+            found.append(f"Column {names[j]} is {kind} {listed(others)}: the law can use either.")
+    return found

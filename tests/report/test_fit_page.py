@@ -1,0 +1,97 @@
+"""The page of a fit in a real browser: offline, without an error, the law set, both figures drawn."""
+
+import shutil
+import sys
+
+import numpy as np
+import pytest
+import sympy
+
+from nalm.cli import told
+from nalm.errors import NALMError
+from nalm.report import fit as pages
+
+pytestmark = pytest.mark.xdist_group("page")
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as p:
+        found = p.chromium.launch(executable_path=path, args=FLAGS)
+        yield found
+        found.close()
+
+
+def page(target="y", column="a", rows=100, verdict="exact"):
+    x = np.random.default_rng(0).uniform(1, 2, rows)
+    law = {
+        "target": target,
+        "formula": "2*sqrt(a)",
+        "latex": r"2 \sqrt{a}",
+        "python": "2*a**0.5",
+        "verdict": verdict,
+        "tested": "the law holds.",
+        "meaning": told.MEANING[verdict],
+        "domain": {"a": [1.0, 2.0]},
+        "renamed": {"a": column} if column != "a" else {},
+        "explained": told.explained(0.5),
+        "candidates": [{"formula": column, "size": 1, "error": None, "stage": "additive"}],
+        "mathml": pages.mathml(2 * sympy.sqrt(sympy.Symbol("a"))),
+        "figures": pages.figures(target, 2 * x**0.5, 2 * x**0.5),
+    }
+    about = {"file": f"{column}.csv", "columns": [column], "rows": rows, "seconds": 0.5}
+    return about | {"warnings": [f"Column {column} is odd."], "dropped": "1 of 2 rows dropped", "laws": [law]}
+
+
+@pytest.mark.parametrize(("width", "scheme", "name"), [(1280, "light", "mass"), (390, "dark", EVIL)])
+def test_it_opens_from_disk_and_draws_whatever_the_columns_are_called(browser, tmp_path, width, scheme, name):
+    path = pages.write(page(name, name), tmp_path / "deep" / "fit.html")
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    tab, said, asked = context.new_page(), [], []
+    tab.on("console", lambda m: said.append(m.text))
+    tab.on("pageerror", lambda e: said.append(str(e)))
+    tab.on("dialog", lambda d: (said.append(d.message), d.dismiss()))
+    tab.on("request", lambda r: asked.append(r.url))
+    tab.goto(path.as_uri())
+    tab.wait_for_selector("body[data-drawn=yes]", timeout=30_000)
+    assert said == [] and [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    marks = "[...document.querySelectorAll('.figure')].map(n => n.querySelectorAll('.scatterlayer .point').length)"
+    assert tab.evaluate(marks) == [100, 100]
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    assert tab.locator("math msqrt").bounding_box()["height"] > 10
+    text = tab.evaluate("document.body.innerText")
+    assert name in text and "1 of 2 rows dropped." in text and "exact" in text
+    context.close()
+
+
+def test_many_rows_are_thinned_and_the_worst_are_kept():
+    y = np.linspace(0, 1, 50_000)
+    predicted = y.copy()
+    predicted[12_345] += 7
+    predicted[0] = np.nan
+    found = pages.figures("y", y, predicted)
+    assert found["drawn"] <= pages.POINTS and found["rows"] == 50_000
+    assert min(found["residual"]["data"][1]["y"]) == pytest.approx(-7)
+
+
+def test_a_law_without_a_finite_prediction_has_an_empty_figure():
+    assert pages.figures("y", np.ones(3), np.full(3, np.inf))["drawn"] == 0
+    assert "Nothing is proven" in pages.render(page(verdict="none"))
+
+
+def test_a_page_that_cannot_be_written_is_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NALMError, match="could not be written"):
+        pages.write(page(), tmp_path / "file" / "x.html")
+
+
+def test_a_page_without_plotly_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    with pytest.raises(NALMError, match=r"pip install 'nalm\[report\]'"):
+        pages.needed()
