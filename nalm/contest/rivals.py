@@ -45,7 +45,8 @@ class Rival:
     needs: tuple[str, ...] = ()
     install: str = ""
     guess: float = 1.0  # seconds a fit takes, until it is known
-    slow: bool = False  # one seed is enough where there are a hundred inputs
+    takes: str = "all"  # the problems it fits: all, some or few
+    certifies: bool = False
 
     def missing(self) -> str:
         """Why it cannot run here; empty if it can."""
@@ -232,7 +233,7 @@ def mlp(x: Array, y: Array, names: Sequence[str], seconds: float, seed: int) -> 
 RIVALS = {
     rival.name: rival
     for rival in (
-        Rival("nalm", nalm, "the ladder, not told the noise"),
+        Rival("nalm", nalm, "the ladder, not told the noise", certifies=True),
         Rival(
             "gplearn",
             gplearn,
@@ -240,7 +241,7 @@ RIVALS = {
             ("gplearn",),
             BASELINES,
             guess=30.0,
-            slow=True,
+            takes="few",
         ),
         Rival(
             "pysr",
@@ -249,13 +250,13 @@ RIVALS = {
             ("pysr",),
             "see astroautomata.com/PySR",
             60.0,
-            slow=True,
+            takes="few",
         ),
         Rival(
             "polynomial", polynomial, "least squares of degree 1, 2 or 3, chosen on held-out rows", guess=0.1
         ),
         Rival("log-linear", log_linear, "least squares between logarithms", guess=0.001),
-        Rival("boosting", boosting, "300 gradient-boosted trees", ("sklearn",), SKLEARN),
-        Rival("mlp", mlp, "a network of 64 and 64 hidden units", ("sklearn",), SKLEARN),
+        Rival("boosting", boosting, "300 gradient-boosted trees", ("sklearn",), SKLEARN, takes="some"),
+        Rival("mlp", mlp, "a network of 64 and 64 hidden units", ("sklearn",), SKLEARN, takes="some"),
     )
 }
