@@ -1,52 +1,18 @@
-"""Published numbers: the package's table of them, and how ours stand beside each."""
+"""Published numbers beside ours: which runs a claim is about, and whether they agree with it."""
 
-import csv
-import functools
-import gzip
-import importlib.resources
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from nalm import stats
 from nalm.config import Case, Claim, Experiment
+from nalm.published import claims as claims
 from nalm.runs import Outcome
 from nalm.stats import Interval
 
 SEEDS = 25  # behind a claim that states a rate and no number of runs (thesis chapters 3 to 6)
 ROUNDING = 1e-6  # sparsity errors below this are the rounding of a weight that is a whole number
-
-
-@functools.cache
-def _table() -> tuple[dict[str, str], ...]:
-    """Every row of the package's table, made by scripts/claims.py."""
-    packed = importlib.resources.files("nalm.data").joinpath("claims.csv.gz").read_bytes()
-    return tuple(csv.DictReader(gzip.decompress(packed).decode().splitlines()))
-
-
-def claims(
-    task: str, operation: str = "", places: Sequence[str] = (), units: Sequence[str] = ()
-) -> tuple[Claim, ...]:
-    """The claims about a task; optionally of one operation, of places that begin so, of units (or " vs ")."""
-    return tuple(
-        _claim(row)
-        for row in _table()
-        if row["task"] == task
-        and (not operation or row["operation"] == operation)
-        and (not places or row["place"].startswith(tuple(places)))
-        and (not units or row["unit"] in units or any(u in row["unit"] for u in units if u.startswith(" ")))
-    )
-
-
-def _claim(row: dict[str, str]) -> Claim:
-    return Claim(
-        row["source"],
-        row["metric"],
-        float(row["value"]),
-        float(row["low"]) if row["low"] else None,
-        float(row["high"]) if row["high"] else None,
-        int(row["n"]) if row["n"] else None,
-        *(row[name] for name in ("note", "place", "task", "unit", "operation", "where")),
-    )
+TWO_DIGITS = 0.05  # of a median such as 1.4e6
+ROUNDED = 1e-11  # squared errors below this are the rounding of float32
 
 
 @dataclass(frozen=True)
@@ -71,11 +37,17 @@ def judge(claim: Claim, outcomes: Runs) -> Verdict:
     rule = RULES.get(claim.metric)
     if rule is None:
         return Verdict(claim, None, "not comparable", f"no rule for {claim.metric}")
+    ours, verdict, why = rule(claim, _about(claim, outcomes))
+    return Verdict(claim, ours, verdict, why)
+
+
+def _about(claim: Claim, outcomes: Runs) -> list[Outcome]:
+    """The runs of the cases a claim is tied to, or those of its operation and number of inputs."""
+    if claim.cases:
+        return [o for o in outcomes if o.case.hash in claim.cases]
     inputs = next((int(w) for w in claim.task.split() if w.isdigit()), None)
     about = [o for o in outcomes if inputs is None or o.case.inputs == inputs]
-    about = [o for o in about if not claim.operation or o.case.operation == claim.operation]
-    ours, verdict, why = rule(claim, about)
-    return Verdict(claim, ours, verdict, why)
+    return [o for o in about if not claim.operation or o.case.operation == claim.operation]
 
 
 def of_published(experiment: Experiment, outcomes: Runs) -> list[Outcome]:
@@ -106,6 +78,11 @@ def _of(outcomes: Runs, unit: str, where: str = "") -> list[Outcome]:
     return [o for o in outcomes if unit_of(o.case) == unit and (not where or str(o.case.train) == where)]
 
 
+def _mine(claim: Claim, outcomes: Runs) -> list[Outcome]:
+    """The runs of a claim's own unit and range, which those of a tied claim are already."""
+    return list(outcomes) if claim.cases else _of(outcomes, claim.unit, claim.where)
+
+
 def _ranges(outcomes: Runs, unit: str) -> dict[str, float]:
     """Success rates of a unit by training range."""
     groups: dict[str, list[bool]] = {}
@@ -129,10 +106,13 @@ def _word(holds: bool) -> str:
 
 
 def _success(claim: Claim, outcomes: Runs) -> Judgement:
-    runs = _of(outcomes, claim.unit, claim.where)
-    if not runs:
+    return _share(claim, [o.solved for o in _mine(claim, outcomes)])
+
+
+def _share(claim: Claim, solved: Sequence[bool]) -> Judgement:
+    if not solved:
         return NOTHING
-    ours = stats.success_rate([o.solved for o in runs])
+    ours = stats.success_rate(solved)
     n = claim.n or SEEDS
     low, high = claim.low, claim.high
     if low is None or high is None:
@@ -142,8 +122,23 @@ def _success(claim: Claim, outcomes: Runs) -> Judgement:
     return ours, _word(holds), f"published within [{low:.2f}, {high:.2f}] for {n} runs"
 
 
+def _percent(claim: Claim, outcomes: Runs) -> Judgement:
+    """Shares below the threshold in percent, inside the training range or beyond it."""
+    inside = claim.metric.startswith("interpolation")
+    errors = [(o.validation if inside else o.test, o.threshold) for o in _mine(claim, outcomes)]
+    return _share(claim.replace(value=claim.value / 100), [error < limit for error, limit in errors])
+
+
+def _some(claim: Claim, outcomes: Runs) -> Judgement:
+    runs = _mine(claim, outcomes)
+    if not runs:
+        return NOTHING
+    ours = stats.success_rate([o.solved for o in runs])
+    return ours, _word((ours.estimate > 0) == (claim.value > 0)), "published: whether any seed is solved"
+
+
 def _at_least(claim: Claim, outcomes: Runs) -> Judgement:
-    runs = _of(outcomes, claim.unit, claim.where)
+    runs = _mine(claim, outcomes)
     if not runs:
         return NOTHING
     ours = stats.success_rate([o.solved for o in runs])
@@ -195,19 +190,56 @@ def _near(claim: Claim, ours: Interval, slack: float = 0.0) -> bool:
     return inside or low - slack <= ours.estimate <= high + slack
 
 
-def _solved_at(claim: Claim, outcomes: Runs) -> Judgement:
-    runs = [o for o in _of(outcomes, claim.unit, claim.where) if o.solved and o.solved_at is not None]
+def _error(claim: Claim, outcomes: Runs) -> Judgement:
+    """The mean error where the validation error is lowest, with Student's interval as published."""
+    name = "validation" if claim.metric.startswith("interpolation") else "test"
+    errors = [getattr(o, name) for o in _mine(claim, outcomes)]
+    if not errors:
+        return NOTHING
+    ours = stats.mean(errors)
+    return ours, _word(_near(claim, ours, ROUNDED)), f"equal below {ROUNDED:g}, the rounding of float32"
+
+
+def _best_step(claim: Claim, outcomes: Runs) -> Judgement:
+    """What the stochastic NMU's Table 1 calls solved at: where the validation error is lowest."""
+    runs = _mine(claim, outcomes)
     if not runs:
-        return NOTHING if not outcomes else (None, "not comparable", "no solved run of ours")
-    ours = stats.solved_at_published([o.solved_at for o in runs if o.solved_at is not None])
+        return NOTHING
+    ours = stats.mean([o.best_step for o in runs])
+    return ours, _word(_near(claim, ours, 1_000)), "the step with the lowest validation error"
+
+
+def _steps(claim: Claim, outcomes: Runs) -> list[int]:
+    """When the solved runs were solved."""
+    return [o.solved_at for o in _mine(claim, outcomes) if o.solved and o.solved_at is not None]
+
+
+def _unsolved(outcomes: Runs) -> Judgement:
+    return NOTHING if not outcomes else (None, "not comparable", "no solved run of ours")
+
+
+def _solved_at(claim: Claim, outcomes: Runs) -> Judgement:
+    steps = _steps(claim, outcomes)
+    if not steps:
+        return _unsolved(outcomes)
+    ours = stats.solved_at_published(steps)
     slack = 1_000 if claim.low == claim.high else 0  # all runs of theirs between two evaluations
     return ours, _word(_near(claim, ours, slack)), "evaluated every 1,000 steps"
 
 
+def _median(claim: Claim, outcomes: Runs) -> Judgement:
+    steps = _steps(claim, outcomes)
+    if not steps:
+        return _unsolved(outcomes)
+    ours = stats.median(steps)
+    slack = max(1_000, TWO_DIGITS * claim.value)
+    return ours, _word(_near(claim, ours, slack)), "published with two digits, evaluated every 1,000 steps"
+
+
 def _sparsity(claim: Claim, outcomes: Runs) -> Judgement:
-    errors = [o.sparsity for o in _of(outcomes, claim.unit, claim.where) if o.solved]
+    errors = [o.sparsity for o in _mine(claim, outcomes) if o.solved]
     if not errors:
-        return NOTHING if not outcomes else (None, "not comparable", "no solved run of ours")
+        return _unsolved(outcomes)
     ours = stats.sparsity_published(errors)
     return ours, _word(_near(claim, ours, ROUNDING)), f"equal below {ROUNDING:g}, the rounding of a weight"
 
@@ -220,6 +252,13 @@ RULES: dict[str, Callable[[Claim, Runs], Judgement]] = {
     "n_ranges_full_success": _counted(lambda rate: rate == 1, "always solved"),
     "n_ranges_NAC+_better": _more("NAC", "NALU"),
     "n_ranges_better_than_NALU": _more("INALU", "NALU"),
+    "interpolation_success": _percent,
+    "extrapolation_success": _percent,
+    "extrapolation_solved_by_some_seed": _some,
+    "interpolation_mse": _error,
+    "extrapolation_mse": _error,
+    "solved_at": _best_step,
     "solved_at_mean": _solved_at,
+    "solved_at_median": _median,
     "sparsity_error_mean": _sparsity,
 }

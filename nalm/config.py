@@ -8,9 +8,11 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from nalm.values import Value, require
+from nalm.values import Value, later, require
 
-Kind = Literal["uniform", "mirrored", "split", "truncated", "benford", "normal", "exponential", "sobol"]
+Kind = Literal[
+    "uniform", "mirrored", "split", "points", "truncated", "benford", "normal", "exponential", "sobol"
+]
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,8 @@ class Range(Value):
     """Where inputs are drawn from; the upper end is excluded.
 
     ``mirrored`` chooses per element between [low, high) and [low2, high2); ``split`` draws the first half
-    of the columns from the first and the rest from the second. ``truncated`` is a normal within the ends.
+    of the columns from the first and the rest from the second; ``points`` is that with ranges of no length.
+    ``truncated`` is a normal within the ends.
     """
 
     low: float = 0.0
@@ -30,11 +33,15 @@ class Range(Value):
     sd: float = 1.0
 
     def check(self) -> None:
-        if self.kind not in ("normal", "exponential"):
+        if self.kind not in ("normal", "exponential", "points"):
             require(self.low < self.high, f"A range needs low < high, got [{self.low:g}, {self.high:g}).")
         if self.kind in ("mirrored", "split"):
             require(self.low2 < self.high2, f"A {self.kind} range needs low2 < high2, got {self}.")
         require(self.sd > 0, f"A range needs sd > 0, got {self.sd:g}.")
+        if self.kind == "points":
+            require(
+                (self.low, self.low2) == (self.high, self.high2), f"Points have equal ends, got {self!r}."
+            )
         if self.kind == "truncated":
             far = max(self.low - self.mean, self.mean - self.high) / self.sd
             require(far < 37, f"{self} lies {far:g} standard deviations out, where nothing can be drawn.")
@@ -48,6 +55,7 @@ class Range(Value):
             "uniform": f"U{first}",
             "mirrored": f"U{first}u{second}",
             "split": f"U{first}|{second}",
+            "points": f"{self.low:g}|{self.low2:g}",
             "truncated": f"TN({self.mean:g},{self.sd:g}){first}",
             "benford": f"B{first}",
             "normal": f"N({self.mean:g},{self.sd:g})",
@@ -64,6 +72,11 @@ def mirrored(low: float, high: float, low2: float, high2: float) -> Range:
 def split(low: float, high: float, low2: float, high2: float) -> Range:
     """The first half of the columns from one range, the rest from another."""
     return Range(low, high, "split", low2, high2)
+
+
+def points(first: float, rest: float) -> Range:
+    """Always the same sample: one number in the first half of the columns, another in the rest."""
+    return Range(first, first, "points", rest, rest)
 
 
 def truncated(low: float, high: float, mean: float, sd: float) -> Range:
@@ -154,6 +167,7 @@ class Recipe(Value):
     gradient_noise: float = 0.0  # eta of N(0, eta / (1 + step)^0.55)
     inalu: bool = False  # the iNALU's rule: penalty `weight` by 0.05 once it fits, reinitialise if stuck
     stop_when_solved: bool = False
+    grid: int = later(0)  # initial weights on a grid of so many points from 0 to 1, by the seed; 0 draws them
 
     def check(self) -> None:
         require(
@@ -167,6 +181,7 @@ class Recipe(Value):
             bool(self.then) == (self.switch > 0) and self.switch >= 0,
             f"A second loss needs a step to switch at, got then={self.then!r} and switch={self.switch}.",
         )
+        require(self.grid == 0 or self.grid > 1, f"A grid has at least two points, got {self.grid}.")
         names = [name for name, _ in self.penalties]
         require(len(set(names)) == len(names), f"A penalty is named twice in {names}.")
 
@@ -197,6 +212,7 @@ class Case(Value):
 
     The operands are sums over subsets of neighbouring inputs: ``subset`` elements each (1: single inputs),
     the next subset overlapping the last by ``overlap``. Which inputs they are depends on the run's seed.
+    ``operands`` says instead which inputs they are, as (first, one past the last) each, for every seed.
     ``data="authors"`` takes operand positions and evaluation sets from the generators of the published code.
     """
 
@@ -212,6 +228,7 @@ class Case(Value):
     sample: int = 0  # rows of a fixed training sample; 0 draws fresh batches
     threshold: Threshold = field(default_factory=Threshold)
     data: Literal["draws", "authors"] = "draws"
+    operands: tuple[tuple[int, int], ...] = later(())
 
     def check(self) -> None:
         require(len(self.model) >= 1, "A case needs a model of at least one layer.")
@@ -221,11 +238,17 @@ class Case(Value):
             f"Subsets of {self.subset} cannot overlap by {self.overlap}.",
         )
         require(self.used <= self.inputs, f"The operands take {self.used} inputs, there are {self.inputs}.")
+        require(
+            all(0 <= first < end for first, end in self.operands),
+            f"An operand is (first, one past the last) of its inputs, got {self.operands}.",
+        )
         require(self.sample >= 0, f"A sample has 0 or more rows, got {self.sample}.")
 
     @property
     def used(self) -> int:
         """How many neighbouring inputs the operands cover."""
+        if self.operands:
+            return max(end for _, end in self.operands)
         return self.subset + (self.subsets - 1) * (self.subset - self.overlap)
 
     @property
@@ -240,6 +263,7 @@ class Claim(Value):
     """A published number, with where it stands and what it is about.
 
     ``unit``, ``operation`` and ``where`` (a training range or a setting) are the library's names for it.
+    ``cases`` are the hashes of the cases it is about; without them it is about those of that unit and range.
     """
 
     source: str
@@ -254,6 +278,7 @@ class Claim(Value):
     unit: str = ""
     operation: str = ""
     where: str = ""
+    cases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

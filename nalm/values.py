@@ -61,12 +61,25 @@ def _hints(kind: type) -> dict[str, Any]:
     return typing.get_type_hints(kind)
 
 
+def later(default: Any) -> Any:
+    """A field that came after values had been hashed: while it has its default, JSON leaves it out.
+
+    So the hash of a value that knows nothing of the field stays what it was.
+    """
+    return dataclasses.field(default=default, metadata={"later": True})
+
+
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        kept = [f for f in dataclasses.fields(value) if not _unsaid(f, getattr(value, f.name))]
+        return {f.name: _plain(getattr(value, f.name)) for f in kept}
     if isinstance(value, tuple):
         return [_plain(v) for v in value]
     return value
+
+
+def _unsaid(field: dataclasses.Field[Any], value: Any) -> bool:
+    return bool(field.metadata.get("later")) and value == field.default
 
 
 def _read(kind: Any, data: Any, where: str) -> Any:

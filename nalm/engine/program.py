@@ -37,9 +37,8 @@ class Program:
         self._learn = Methods(self.network, "penalised", "project")
         self._judge = Methods(self.judge, "forward", "sparsity_error", "meaning")
         n = len(runs)
-        self.params = {
-            name: t.to(device) for name, t in self.network.starts(self.seeds, torch.zeros(n)).items()
-        }
+        starts = self.network.starts(self.seeds, torch.zeros(n), case.recipe.grid)
+        self.params = {name: t.to(device) for name, t in starts.items()}
         self._optimiser = optim.optimiser(case.recipe.optimiser, case.recipe.momentum)
         self.slots = {
             name: [torch.zeros_like(p) for _ in self._optimiser.slots] for name, p in self.params.items()

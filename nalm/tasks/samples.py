@@ -53,7 +53,7 @@ class Sampler:
         """Values at positions (in, rows), or (runs, in, rows), of a step: float32 (runs, in, rows)."""
         first, second = (part[:, None, None] for part in key.unbind(-1))
         bits = draws.hashed(first, second, step, position)
-        if self.kind in ("box", "split"):
+        if self.kind in ("box", "split", "points"):
             return self._ends.spread(bits)
         if self.kind == "sobol":
             return self._sobol(bits, step, position, first)
@@ -102,9 +102,10 @@ class _Ends:
     @classmethod
     def of(cls, ranges: Sequence[Range], inputs: int, device: torch.device | str | None) -> "_Ends":
         first = [[(r.low, r.high)] for r in ranges]
-        second = [[(r.low2, r.high2) if r.kind in ("mirrored", "split") else (r.low, r.high)] for r in ranges]
+        two = ("mirrored", "split", "points")
+        second = [[(r.low2, r.high2) if r.kind in two else (r.low, r.high)] for r in ranges]
         mirrored = any(r.kind == "mirrored" for r in ranges)
-        if ranges[0].kind == "split":
+        if ranges[0].kind in ("split", "points"):
             half = inputs // 2
             first = [a * half + b * (inputs - half) for a, b in zip(first, second, strict=True)]
         parts = [first, second] if mirrored else [first]
@@ -175,7 +176,7 @@ def published(kind: Range, rows: int, inputs: int, seed: int) -> Tensor:
         one = rng.uniform(kind.low, kind.high, (rows, inputs))
         other = rng.uniform(kind.low2, kind.high2, (rows, inputs))
         x = np.where(rng.randint(2, size=(rows, inputs)) == 1, one, other)
-    elif kind.kind == "split":
+    elif kind.kind in ("split", "points"):
         half = inputs // 2
         one = rng.uniform(kind.low, kind.high, (rows, half))
         x = np.concatenate([one, rng.uniform(kind.low2, kind.high2, (rows, inputs - half))], 1)

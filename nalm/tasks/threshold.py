@@ -51,6 +51,8 @@ def _simulated(case: Case, device: str) -> float:
 def _deviation(case: Case, x: Tensor) -> Tensor:
     size, stride = case.subset + case.threshold.widened, case.subset - case.overlap
     members = [range(k * stride, k * stride + size) for k in range(case.subsets)]  # the first inputs
+    if case.operands:
+        members = [range(*ends) for ends in case.operands]
     eps = case.threshold.epsilon
     if case.operation not in ("add", "multiply"):
         members = members[: find_operation(case.operation).arity]
