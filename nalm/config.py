@@ -8,9 +8,11 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from nalm.values import Value, require
+from nalm.values import Value, later, require
 
-Kind = Literal["uniform", "mirrored", "split", "truncated", "benford", "normal", "exponential", "sobol"]
+Kind = Literal[
+    "uniform", "mirrored", "split", "parted", "truncated", "benford", "normal", "exponential", "sobol"
+]
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,8 @@ class Range(Value):
     """Where inputs are drawn from; the upper end is excluded.
 
     ``mirrored`` chooses per element between [low, high) and [low2, high2); ``split`` draws the first half
-    of the columns from the first and the rest from the second. ``truncated`` is a normal within the ends.
+    of the columns from the first and the rest from the second, ``parted`` the columns up to the end of the first
+    operand and the rest. ``truncated`` is a normal within the ends.
     """
 
     low: float = 0.0
@@ -32,7 +35,7 @@ class Range(Value):
     def check(self) -> None:
         if self.kind not in ("normal", "exponential"):
             require(self.low < self.high, f"A range needs low < high, got [{self.low:g}, {self.high:g}).")
-        if self.kind in ("mirrored", "split"):
+        if self.kind in ("mirrored", "split", "parted"):
             require(self.low2 < self.high2, f"A {self.kind} range needs low2 < high2, got {self}.")
         require(self.sd > 0, f"A range needs sd > 0, got {self.sd:g}.")
         if self.kind == "truncated":
@@ -48,6 +51,7 @@ class Range(Value):
             "uniform": f"U{first}",
             "mirrored": f"U{first}u{second}",
             "split": f"U{first}|{second}",
+            "parted": f"U{first}&{second}",
             "truncated": f"TN({self.mean:g},{self.sd:g}){first}",
             "benford": f"B{first}",
             "normal": f"N({self.mean:g},{self.sd:g})",
@@ -64,6 +68,11 @@ def mirrored(low: float, high: float, low2: float, high2: float) -> Range:
 def split(low: float, high: float, low2: float, high2: float) -> Range:
     """The first half of the columns from one range, the rest from another."""
     return Range(low, high, "split", low2, high2)
+
+
+def parted(low: float, high: float, low2: float, high2: float) -> Range:
+    """The columns up to the end of the first operand from one range, the rest from another."""
+    return Range(low, high, "parted", low2, high2)
 
 
 def truncated(low: float, high: float, mean: float, sd: float) -> Range:
@@ -176,11 +185,12 @@ class Threshold(Value):
     """When a run is solved: its test error is below that of a model that is off by epsilon, or a number.
 
     ``single`` and ``sums`` simulate a unit, or a layer of sums before an exact unit, whose weights are
-    off by epsilon (thesis 3.3.1.1); ``fixed`` is the number itself. ``widened`` counts one element more
-    in each subset, as the script behind the published thresholds of two-layer tasks does.
+    off by epsilon (thesis 3.3.1.1); ``fixed`` is the number itself; ``gold`` is the error of the unit with
+    gold weights on the published test set, plus float32's epsilon (thesis 5.8). ``widened`` counts one element
+    more in each subset, as the script behind the published thresholds of two-layer tasks does.
     """
 
-    kind: Literal["single", "sums", "fixed"] = "single"
+    kind: Literal["single", "sums", "fixed", "gold"] = "single"
     epsilon: float = 1e-5
     value: float = 1e-5
     metric: Literal["mse"] = "mse"
@@ -198,6 +208,7 @@ class Case(Value):
     The operands are sums over subsets of neighbouring inputs: ``subset`` elements each (1: single inputs),
     the next subset overlapping the last by ``overlap``. Which inputs they are depends on the run's seed.
     ``data="authors"`` takes operand positions and evaluation sets from the generators of the published code.
+    ``scaling`` shows the model scaled inputs and scales its outputs back, by the statistics of training data.
     """
 
     model: tuple[Layer, ...]
@@ -212,9 +223,14 @@ class Case(Value):
     sample: int = 0  # rows of a fixed training sample; 0 draws fresh batches
     threshold: Threshold = field(default_factory=Threshold)
     data: Literal["draws", "authors"] = "draws"
+    scaling: Literal["", "minmax", "zscore"] = later("")
 
     def check(self) -> None:
         require(len(self.model) >= 1, "A case needs a model of at least one layer.")
+        require(
+            self.threshold.kind != "gold" or self.data == "authors",
+            "A gold threshold is measured on the published test set: it needs data='authors'.",
+        )
         require(self.subsets >= 1, f"A task has at least one operand, got {self.subsets}.")
         require(
             self.subset >= 1 and 0 <= self.overlap <= self.subset,

@@ -20,10 +20,10 @@ class Value:
 
     def __post_init__(self) -> None:
         """Bring every field to its declared type, so that equal values have equal JSON; then check it."""
-        hints = _hints(type(self))  # type: ignore[arg-type]
-        for f in dataclasses.fields(self):  # type: ignore[arg-type]
-            where = f"{type(self).__name__}.{f.name}"
-            object.__setattr__(self, f.name, _typed(hints[f.name], getattr(self, f.name), where))
+        for name, kind in _hints(type(self)).items():  # type: ignore[arg-type]
+            value = getattr(self, name)
+            if type(value) is not kind or kind is float:  # most have their type already: there are thousands
+                object.__setattr__(self, name, _typed(kind, value, f"{type(self).__name__}.{name}"))
         self.check()
 
     def check(self) -> None:
@@ -61,9 +61,15 @@ def _hints(kind: type) -> dict[str, Any]:
     return typing.get_type_hints(kind)
 
 
+def later(default: Any) -> Any:
+    """A field younger than stored results: at its default it is left out of the JSON, so that their hashes stay."""
+    return dataclasses.field(default=default, metadata={"later": True})
+
+
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        fields = [(f, getattr(value, f.name)) for f in dataclasses.fields(value)]
+        return {f.name: _plain(v) for f, v in fields if not (f.metadata.get("later") and v == f.default)}
     if isinstance(value, tuple):
         return [_plain(v) for v in value]
     return value

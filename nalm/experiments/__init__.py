@@ -2,10 +2,12 @@
 
 from nalm.config import Experiment
 from nalm.errors import unknown
-from nalm.experiments import beyond, ch3, quick
+from nalm.experiments import beyond, ch3, ch5, ch5_more, ch6, quick, schloer
 
 EXPERIMENTS: dict[str, Experiment] = {
-    experiment.name: experiment for module in (quick, ch3, beyond) for experiment in module.EXPERIMENTS
+    experiment.name: experiment
+    for module in (quick, ch3, ch5, ch5_more, ch6, schloer, beyond)
+    for experiment in module.EXPERIMENTS
 }
 
 
