@@ -4,84 +4,16 @@ Names (of units, losses, operations) are strings here and are resolved by the en
 configuration needs nothing but the standard library.
 """
 
-import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from nalm.ranges import Range as Range
+from nalm.ranges import mirrored as mirrored
+from nalm.ranges import parted as parted
+from nalm.ranges import points as points
+from nalm.ranges import split as split
+from nalm.ranges import truncated as truncated
 from nalm.values import Value, later, require
-
-Kind = Literal[
-    "uniform", "mirrored", "split", "points", "truncated", "benford", "normal", "exponential", "sobol"
-]
-
-
-@dataclass(frozen=True)
-class Range(Value):
-    """Where inputs are drawn from; the upper end is excluded.
-
-    ``mirrored`` chooses per element between [low, high) and [low2, high2); ``split`` draws the first half
-    of the columns from the first and the rest from the second; ``points`` is that with ranges of no length.
-    ``truncated`` is a normal within the ends.
-    """
-
-    low: float = 0.0
-    high: float = 1.0
-    kind: Kind = "uniform"
-    low2: float = 0.0
-    high2: float = 0.0
-    mean: float = 0.0
-    sd: float = 1.0
-
-    def check(self) -> None:
-        if self.kind not in ("normal", "exponential", "points"):
-            require(self.low < self.high, f"A range needs low < high, got [{self.low:g}, {self.high:g}).")
-        if self.kind in ("mirrored", "split"):
-            require(self.low2 < self.high2, f"A {self.kind} range needs low2 < high2, got {self}.")
-        require(self.sd > 0, f"A range needs sd > 0, got {self.sd:g}.")
-        if self.kind == "points":
-            require(
-                (self.low, self.low2) == (self.high, self.high2), f"Points have equal ends, got {self!r}."
-            )
-        if self.kind == "truncated":
-            far = max(self.low - self.mean, self.mean - self.high) / self.sd
-            require(far < 37, f"{self} lies {far:g} standard deviations out, where nothing can be drawn.")
-        if self.kind == "benford":
-            whole = all(e >= 10 and math.log10(e).is_integer() for e in (self.low, self.high))
-            require(whole, f"Benford's ends are powers of ten from 10 on, got [{self.low:g}, {self.high:g}).")
-
-    def __str__(self) -> str:
-        first, second = f"[{self.low:g},{self.high:g})", f"[{self.low2:g},{self.high2:g})"
-        return {
-            "uniform": f"U{first}",
-            "mirrored": f"U{first}u{second}",
-            "split": f"U{first}|{second}",
-            "points": f"{self.low:g}|{self.low2:g}",
-            "truncated": f"TN({self.mean:g},{self.sd:g}){first}",
-            "benford": f"B{first}",
-            "normal": f"N({self.mean:g},{self.sd:g})",
-            "exponential": f"Exp({self.sd:g})",
-            "sobol": f"Sobol{first}",
-        }[self.kind]
-
-
-def mirrored(low: float, high: float, low2: float, high2: float) -> Range:
-    """Per element from one of two ranges."""
-    return Range(low, high, "mirrored", low2, high2)
-
-
-def split(low: float, high: float, low2: float, high2: float) -> Range:
-    """The first half of the columns from one range, the rest from another."""
-    return Range(low, high, "split", low2, high2)
-
-
-def points(first: float, rest: float) -> Range:
-    """Always the same sample: one number in the first half of the columns, another in the rest."""
-    return Range(first, first, "points", rest, rest)
-
-
-def truncated(low: float, high: float, mean: float, sd: float) -> Range:
-    """A normal distribution within the ends."""
-    return Range(low, high, "truncated", mean=mean, sd=sd)
 
 
 @dataclass(frozen=True)
@@ -191,11 +123,12 @@ class Threshold(Value):
     """When a run is solved: its test error is below that of a model that is off by epsilon, or a number.
 
     ``single`` and ``sums`` simulate a unit, or a layer of sums before an exact unit, whose weights are
-    off by epsilon (thesis 3.3.1.1); ``fixed`` is the number itself. ``widened`` counts one element more
-    in each subset, as the script behind the published thresholds of two-layer tasks does.
+    off by epsilon (thesis 3.3.1.1); ``fixed`` is the number itself; ``gold`` is the error of the unit with
+    gold weights on the published test set, plus float32's epsilon (thesis 5.8). ``widened`` counts one element
+    more in each subset, as the script behind the published thresholds of two-layer tasks does.
     """
 
-    kind: Literal["single", "sums", "fixed"] = "single"
+    kind: Literal["single", "sums", "fixed", "gold"] = "single"
     epsilon: float = 1e-5
     value: float = 1e-5
     metric: Literal["mse"] = "mse"
@@ -214,6 +147,7 @@ class Case(Value):
     the next subset overlapping the last by ``overlap``. Which inputs they are depends on the run's seed.
     ``operands`` says instead which inputs they are, as (first, one past the last) each, for every seed.
     ``data="authors"`` takes operand positions and evaluation sets from the generators of the published code.
+    ``scaling`` shows the model scaled inputs and scales its outputs back, by the statistics of training data.
     """
 
     model: tuple[Layer, ...]
@@ -228,10 +162,15 @@ class Case(Value):
     sample: int = 0  # rows of a fixed training sample; 0 draws fresh batches
     threshold: Threshold = field(default_factory=Threshold)
     data: Literal["draws", "authors"] = "draws"
+    scaling: Literal["", "minmax", "zscore"] = later("")
     operands: tuple[tuple[int, int], ...] = later(())
 
     def check(self) -> None:
         require(len(self.model) >= 1, "A case needs a model of at least one layer.")
+        require(
+            self.threshold.kind != "gold" or self.data == "authors",
+            "A gold threshold is measured on the published test set: it needs data='authors'.",
+        )
         require(self.subsets >= 1, f"A task has at least one operand, got {self.subsets}.")
         require(
             self.subset >= 1 and 0 <= self.overlap <= self.subset,

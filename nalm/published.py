@@ -10,10 +10,13 @@ from nalm.config import Case, Claim
 
 
 @functools.cache
-def _table() -> tuple[dict[str, str], ...]:
-    """Every row of the package's table, made by scripts/claims.py."""
+def _table() -> dict[str, list[dict[str, str]]]:
+    """Every row of the package's table, made by scripts/claims.py, by its task."""
     packed = importlib.resources.files("nalm.data").joinpath("claims.csv.gz").read_bytes()
-    return tuple(csv.DictReader(gzip.decompress(packed).decode().splitlines()))
+    found: dict[str, list[dict[str, str]]] = {}
+    for row in csv.DictReader(gzip.decompress(packed).decode().splitlines()):
+        found.setdefault(row["task"], []).append(row)
+    return found
 
 
 def claims(
@@ -22,9 +25,8 @@ def claims(
     """The claims about a task; optionally of one operation, of places that begin so, of units (or " vs ")."""
     return tuple(
         _claim(row)
-        for row in _table()
-        if row["task"] == task
-        and (not operation or row["operation"] == operation)
+        for row in _table().get(task, ())
+        if (not operation or row["operation"] == operation)
         and (not places or row["place"].startswith(tuple(places)))
         and (not units or row["unit"] in units or any(u in row["unit"] for u in units if u.startswith(" ")))
     )

@@ -7,8 +7,9 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from nalm.claims import Verdict, label, unit_of
+from nalm.claims import Verdict
 from nalm.config import Experiment
+from nalm.labels import labels, unit_of
 from nalm.stats import Interval
 from nalm.summary import Summary
 
@@ -17,13 +18,14 @@ CELL = 10  # characters that a cell such as [.87,1.0] takes
 
 def success(summaries: Sequence[Summary], width: int = 80) -> Iterator[Table | str]:
     """Success rates with their 95% intervals: ranges down, units across, one title and table per task."""
+    names = labels(s.case for s in summaries)
     tasks: dict[tuple[str, int], list[Summary]] = {}
     for s in summaries:
         tasks.setdefault((s.case.operation, s.case.inputs), []).append(s)
     for (operation, inputs), group in tasks.items():
-        units = list(dict.fromkeys(_column(s) for s in group))
+        units = list(dict.fromkeys(names[s.case] for s in group))
         ranges = list(dict.fromkeys(str(s.case.train) for s in group))
-        cells = {(_column(s), str(s.case.train)): s for s in group}
+        cells = {(names[s.case], str(s.case.train)): s for s in group}
         each = max(1, (width - max(map(len, ranges)) - 3) // max(CELL, *(len(u) + 1 for u in units)))
         for start in range(0, len(units), each):
             part = units[start : start + each]
@@ -35,10 +37,6 @@ def success(summaries: Sequence[Summary], width: int = 80) -> Iterator[Table | s
             for name in ranges:
                 table.add_row(name, *(_cell(cells.get((unit, name))) for unit in part))
             yield table
-
-
-def _column(s: Summary) -> str:
-    return label(s.case)
 
 
 def _cell(s: Summary | None) -> str:

@@ -20,10 +20,10 @@ class Value:
 
     def __post_init__(self) -> None:
         """Bring every field to its declared type, so that equal values have equal JSON; then check it."""
-        hints = _hints(type(self))  # type: ignore[arg-type]
-        for f in dataclasses.fields(self):  # type: ignore[arg-type]
-            where = f"{type(self).__name__}.{f.name}"
-            object.__setattr__(self, f.name, _typed(hints[f.name], getattr(self, f.name), where))
+        for name, kind in _hints(type(self)).items():  # type: ignore[arg-type]
+            value = getattr(self, name)
+            if type(value) is not kind or kind is float:  # most have their type already: there are thousands
+                object.__setattr__(self, name, _typed(kind, value, f"{type(self).__name__}.{name}"))
         self.check()
 
     def check(self) -> None:
@@ -62,24 +62,17 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def later(default: Any) -> Any:
-    """A field that came after values had been hashed: while it has its default, JSON leaves it out.
-
-    So the hash of a value that knows nothing of the field stays what it was.
-    """
+    """A field younger than stored results: at its default it is left out of the JSON, so that their hashes stay."""
     return dataclasses.field(default=default, metadata={"later": True})
 
 
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value):
-        kept = [f for f in dataclasses.fields(value) if not _unsaid(f, getattr(value, f.name))]
-        return {f.name: _plain(getattr(value, f.name)) for f in kept}
+        fields = [(f, getattr(value, f.name)) for f in dataclasses.fields(value)]
+        return {f.name: _plain(v) for f, v in fields if not (f.metadata.get("later") and v == f.default)}
     if isinstance(value, tuple):
         return [_plain(v) for v in value]
     return value
-
-
-def _unsaid(field: dataclasses.Field[Any], value: Any) -> bool:
-    return bool(field.metadata.get("later")) and value == field.default
 
 
 def _read(kind: Any, data: Any, where: str) -> Any:

@@ -1,5 +1,6 @@
 """A model as the engine sees it: layers one after another, and their starts, penalties and formulas together."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -54,7 +55,7 @@ class Network(nn.Module):
 
     def sparsity_error(self) -> Tensor:
         """The largest of the layers' errors, one value per run."""
-        return torch.stack([layer.sparsity_error() for layer in self.parts()]).amax(0)
+        return functools.reduce(torch.maximum, [layer.sparsity_error() for layer in self.parts()])
 
     def meaning(self) -> Tensors:
         """Effective weights of all layers by name."""

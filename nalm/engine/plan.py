@@ -21,7 +21,8 @@ def signature(case: Case) -> Hashable:
     recipe = case.recipe
     return (
         case.model,
-        (case.inputs, case.subset, case.overlap, case.subsets, case.operands, case.sample, case.data),
+        (case.inputs, case.subset, case.overlap, case.subsets, case.operands),
+        (case.sample, case.data, case.scaling),
         (family(case.train), family(case.test)),
         (recipe.steps, recipe.batch, recipe.optimiser, recipe.momentum, recipe.schedule),
         (recipe.loss, recipe.then, recipe.switch),

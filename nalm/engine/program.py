@@ -9,20 +9,21 @@ from torch.func import grad
 
 from nalm import draws, optim
 from nalm import functional as F
+from nalm.engine.authors import evaluation
 from nalm.engine.compiler import Compiler, Methods
 from nalm.engine.network import Network, Tensors
 from nalm.engine.plan import Run
 from nalm.losses import SEES
 from nalm.losses import loss as find_loss
-from nalm.tasks.operands import Target
-from nalm.tasks.samples import Sampler, fixed_rows, published
+from nalm.tasks.operands import Target, subsets
+from nalm.tasks.samples import Sampler, fixed_rows
+from nalm.tasks.scaling import Scaling
 
 CAPTURED = 100  # steps per CUDA graph
 WORK = 65_536  # numbers that are worth a thread of their own
 EVALUATION = 10_000  # rows of each evaluation set
 NUMBERS = 2**24  # inputs evaluated per call
 SETS = ("validation", "test")
-PUBLISHED_SEEDS = {"validation": 43953907, "test": 8689336}  # of the published code's evaluation sets
 
 
 class Program:
@@ -44,8 +45,9 @@ class Program:
             name: [torch.zeros_like(p) for _ in self._optimiser.slots] for name, p in self.params.items()
         }
         self.step = torch.zeros((), dtype=torch.int32, device=device)
-        self._train = Sampler([c.train for c in self.cases], case.inputs, device)
-        self._test = Sampler([c.test for c in self.cases], case.inputs, device)
+        parts = [subsets(r.case, r.seed)[0].stop for r in runs]
+        self._train = Sampler([c.train for c in self.cases], case.inputs, device, parts)
+        self._test = Sampler([c.test for c in self.cases], case.inputs, device, parts)
         self._target = Target(self.cases, self.seeds, device)
         self._noise = {name: k.to(device) for name, k in self.network.noise_keys(self.seeds).items()}
         self.settings = self._settings()
@@ -58,6 +60,12 @@ class Program:
 
         self._draw = draw
         self._graphs: dict[str, torch.cuda.CUDAGraph] = {}
+        self._sets: list[tuple[Tensor, Tensor]] = []
+        self._scaling = Scaling()
+        if case.scaling:  # by the fixed sample, or by the first 10,000 rows of training data
+            rows = self._train.grid(case.sample or EVALUATION)
+            x = self._train(self.settings["train"], torch.zeros_like(self.step), rows).mT
+            self._scaling = Scaling.of(case.scaling, x, self._target(x))
 
     def _vector(self, values: Sequence[float]) -> Tensor:
         return torch.tensor(values, dtype=torch.float32, device=self.device)
@@ -126,11 +134,11 @@ class Program:
         x, y = given if given is not None else self._data(step, s)
         counters = {n.replace(".key", ".counter"): step.expand(len(self.runs)) for n in self._noise}
         loss = find_loss(loss_name)
-        seen = SEES[loss_name](x) if loss_name in SEES else x
+        seen = self._scaling.seen(SEES[loss_name](x) if loss_name in SEES else x)
 
         def objective(p: Tensors) -> Tensor:
             prediction, terms = self._learn("penalised", {**p, **self._noise, **counters}, seen, wanted)
-            each = loss(prediction, y, x)
+            each = loss(self._scaling.said(prediction), y, x)
             for name in names:
                 ramp = ((step - s[f"{name}.start"]) * s[f"{name}.slope"]).clamp(0, 1)
                 each = each + s[f"{name}.weight"] * ramp * terms[name]
@@ -231,13 +239,21 @@ class Program:
             s["evaluation grid"] = self._train.grid(self._rows)
 
         def squares(
-            params: Tensors, keys: Tensor, grid: Tensor, start: Tensor, given: list[Tensor] | None
+            params: Tensors,
+            keys: Tensor,
+            grid: Tensor,
+            start: Tensor,
+            given: list[tuple[Tensor, Tensor]] | None,
         ) -> Tensor:
             at, where, sums = torch.zeros_like(start), grid + start * self.case.inputs, []
             for i, sampler in enumerate((self._train, self._test)):
-                x = sampler(keys[i], at, where).mT if given is None else given[i]
-                prediction = self._judge("forward", {**params, **self._noise}, x)
-                sums.append((prediction - self._target(x)).square().sum((-2, -1)))
+                if given is None:
+                    x = sampler(keys[i], at, where).mT
+                    y = self._target(x)
+                else:
+                    x, y = given[i]
+                prediction = self._judge("forward", {**params, **self._noise}, self._scaling.seen(x))
+                sums.append((self._scaling.said(prediction) - y).square().sum((-2, -1)))
             return torch.stack(sums, -1)
 
         total = torch.zeros(len(self.runs), 2, dtype=torch.float64, device=self.device)
@@ -251,22 +267,14 @@ class Program:
         validation, test = (total / EVALUATION).unbind(-1)
         return validation, test
 
-    def _given(self, start: int) -> list[Tensor] | None:
+    def _given(self, start: int) -> list[tuple[Tensor, Tensor]] | None:
         """Rows of the published evaluation sets, validation and test, where the case asks for them."""
         if self.case.data != "authors":
             return None
-        return [self._published(which)[:, start : start + self._rows] for which in SETS]
-
-    def _published(self, which: str) -> Tensor:
-        """Evaluation sets of the published code, (runs, rows, in)."""
-        name = f"published {which}"
-        if name not in self.settings:
-            ranges = [c.train if which == "validation" else c.test for c in self.cases]
-            sets = {
-                r: published(r, EVALUATION, self.case.inputs, PUBLISHED_SEEDS[which]) for r in set(ranges)
-            }
-            self.settings[name] = torch.stack([sets[r] for r in ranges]).to(self.device)
-        return self.settings[name]
+        if not self._sets:
+            self._sets = [evaluation(self.cases, self._target, which, self.device) for which in SETS]
+        rows = slice(start, start + self._rows)
+        return [(x[:, rows], y[:, rows]) for x, y in self._sets]
 
     @torch.no_grad()
     def look(self) -> tuple[Tensor, Tensors]:

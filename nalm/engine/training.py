@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nalm.engine.authors import gold
 from nalm.engine.network import Network, Tensors, formulas
 from nalm.engine.plan import Run
 from nalm.engine.program import Program
@@ -28,7 +29,10 @@ class Training:
         self.program = Program(runs, device, compiled)
         self.case = runs[0].case
         self.at = 0
-        self.thresholds = [threshold(run.case, device) for run in runs]
+        self.thresholds = [
+            gold(run.case) if run.case.threshold.kind == "gold" else threshold(run.case, device)
+            for run in runs
+        ]
         self.records = Records(self.thresholds, whole=self.case.recipe.inalu)
         self.resets = torch.zeros(len(runs), dtype=torch.int64)
         self.since = torch.zeros(len(runs), dtype=torch.int64)  # evaluation at which a run last started
@@ -102,16 +106,24 @@ class Training:
 
         The published code looks every 10 steps at errors that change every 1,000; this looks every 1,000.
         """
-        history = torch.stack(self.curves["validation"])  # (evaluations, runs)
-        stuck = torch.zeros(history.shape[1], dtype=torch.bool)
-        for run in range(history.shape[1]):
-            seen = history[int(self.since[run]) : -1, run].repeat_interleave(EVERY)
-            if len(seen) <= INALU_WINDOW:
-                continue
-            old, new = seen[: len(seen) // 2], seen[len(seen) // 2 :]
-            falls = old.mean() > new.mean() + new.std(correction=0)
-            stuck[run] = bool(~falls & (new.mean() > 1))
-        return stuck
+        if len(self.steps) < 2:
+            return torch.zeros_like(self.since, dtype=torch.bool)
+        history = torch.stack(
+            self.curves["validation"][:-1]
+        )  # (evaluations, runs); the last counts from now on
+        count = len(history) - self.since  # evaluations since a run last started
+        # In steps, the list halves in the middle of an evaluation where their number is odd: each counts in halves.
+        age = 2 * (torch.arange(len(history))[:, None] - self.since)
+        old = (count - age).clamp(0, 2) * (age >= 0)
+        new = 2 * (age >= 0) - old
+
+        def mean(values: Tensor, weights: Tensor) -> Tensor:
+            return torch.where(weights > 0, values, 0.0).mul(weights).sum(0) / weights.sum(0)
+
+        recent = mean(history, new)
+        spread = mean((history - recent).square(), new).sqrt()
+        falls = mean(history, old) > recent + spread
+        return (count * EVERY > INALU_WINDOW) & ~falls & (recent > 1)
 
     # -- state --------------------------------------------------------------------------------
 
@@ -181,8 +193,10 @@ class Training:
         program = self.program
         one = Network(self.case.model, self.case.inputs).eval()
         units = [part for part in one.parts() if isinstance(part, Unit)]
-        if len(units) < len(self.case.model):
-            return [""] * len(program.runs)  # a baseline has no formula
+        if len(units) < len(self.case.model) or self.case.scaling:
+            return [""] * len(
+                program.runs
+            )  # neither a baseline nor a unit that sees scaled inputs has a formula
         weights = {name: p.cpu() for name, p in program.params.items()}
         spelt: dict[object, str] = {}
         texts = []

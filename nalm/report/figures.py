@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nalm.claims import label
+from nalm.config import Case
 from nalm.report.study import Study
 from nalm.stats import Interval
 from nalm.summary import Summary
@@ -38,14 +38,16 @@ def colours(names: Sequence[str]) -> dict[str, tuple[str, str]]:
     return {n: (COLOURS[i % len(COLOURS)], SYMBOLS[i % len(SYMBOLS)]) for i, n in enumerate(order)}
 
 
-def panels(group: Sequence[Summary], looks: dict[str, tuple[str, str]]) -> dict[str, Any]:
+def panels(
+    group: Sequence[Summary], names: dict[Case, str], looks: dict[str, tuple[str, str]]
+) -> dict[str, Any]:
     """Success rate, solved-at and sparsity error per training range; one colour per unit, intervals as whiskers."""
     ranges = list(dict.fromkeys(str(s.case.train) for s in group))
-    units = list(dict.fromkeys(label(s.case) for s in group))
+    units = list(dict.fromkeys(names[s.case] for s in group))
     traces = []
     for k, unit in enumerate(units):
         shift = (k - (len(units) - 1) / 2) * WIDTH / max(len(units), 1)
-        mine = [s for s in group if label(s.case) == unit]
+        mine = [s for s in group if names[s.case] == unit]
         for row, (name, _) in enumerate(PANELS):
             shown = [s for s in mine if getattr(s, name).n > 0]
             traces.append(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nalm.claims import label
+from nalm.config import Case
 from nalm.errors import NALMError
 from nalm.landscapes import LANDSCAPES, Curves, Surface, compute
 from nalm.report.figures import PANELS, WIDTH, colours, span
@@ -31,7 +31,7 @@ def write(where: Path | str, folder: Path, kind: str, experiment: str = "") -> l
         raise NALMError(f"A figure can be {', '.join(FORMATS)}, got {kind!r}.")
     found = studies(where, experiment)
     require(found)
-    looks = colours([label(s.case) for study in found for s in study.summaries])
+    looks = colours([study.labels[s.case] for study in found for s in study.summaries])
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -40,10 +40,10 @@ def write(where: Path | str, folder: Path, kind: str, experiment: str = "") -> l
     for study in found:
         for (operation, inputs), group in study.groups().items():
             name = re.sub(r"[^A-Za-z0-9]+", "-", f"{study.name}-{operation}-{inputs}").strip("-")
-            paths.append(_save(_panels(group, looks), folder / f"{name}.{kind}"))
+            paths.append(_save(_panels(group, study.labels, looks), folder / f"{name}.{kind}"))
             paths.append(_save(_curves(study, group, looks), folder / f"{name}-curves.{kind}"))
             paths.append(folder / f"{name}.tex")
-            paths[-1].write_text(latex(group))
+            paths[-1].write_text(latex(group, study.labels))
     for name in () if experiment else LANDSCAPES:
         paths.append(_save(_landscape(compute(name)), folder / f"{name.replace('/', '-')}.{kind}"))
     return paths
@@ -87,14 +87,14 @@ def _save(figure: Any, path: Path) -> Path:
     return path
 
 
-def _panels(group: Sequence[Summary], looks: dict[str, tuple[str, str]]) -> Any:
+def _panels(group: Sequence[Summary], names: dict[Case, str], looks: dict[str, tuple[str, str]]) -> Any:
     """Success, solved-at and sparsity error by training range, with 95% intervals."""
     figure, axes = _pyplot().subplots(3, 1, figsize=(7, 7), sharex=True)
     ranges = list(dict.fromkeys(str(s.case.train) for s in group))
-    units = list(dict.fromkeys(label(s.case) for s in group))
+    units = list(dict.fromkeys(names[s.case] for s in group))
     for axis, (name, title) in zip(axes, PANELS, strict=True):
         for k, unit in enumerate(units):
-            shown = [s for s in group if label(s.case) == unit and getattr(s, name).n > 0]
+            shown = [s for s in group if names[s.case] == unit and getattr(s, name).n > 0]
             shift = (k - (len(units) - 1) / 2) * WIDTH / len(units)
             x = [ranges.index(str(s.case.train)) + shift for s in shown]
             found: list[Interval] = [getattr(s, name) for s in shown]
@@ -126,9 +126,13 @@ def _curves(study: Study, group: Sequence[Summary], looks: dict[str, tuple[str, 
                 for curve in mine:
                     if curve is not None:
                         axis.plot(
-                            curve["steps"], curve["test"], lw=0.4, alpha=0.6, color=looks[label(s.case)][0]
+                            curve["steps"],
+                            curve["test"],
+                            lw=0.4,
+                            alpha=0.6,
+                            color=looks[study.labels[s.case]][0],
                         )
-                axis.plot([], [], color=looks[label(s.case)][0], label=label(s.case))
+                axis.plot([], [], color=looks[study.labels[s.case]][0], label=study.labels[s.case])
         axis.set_title(name, fontsize=9)
         axis.set_yscale("log")
         axis.grid(alpha=0.2)
@@ -140,7 +144,7 @@ def _curves(study: Study, group: Sequence[Summary], looks: dict[str, tuple[str, 
     return figure
 
 
-def latex(group: Sequence[Summary]) -> str:
+def latex(group: Sequence[Summary], names: dict[Case, str]) -> str:
     """The table behind the panels; needs booktabs."""
     head = r"unit & trained on & solved & solved at & sparsity error & $n$ \\"
     lines = [r"\begin{tabular}{llrrrr}", r"\toprule", head, r"\midrule"]
@@ -150,7 +154,7 @@ def latex(group: Sequence[Summary]) -> str:
             _cell(s.solved_at, ".0f"),
             _cell(s.sparsity, ".1e"),
         ]
-        words = [escaped(label(s.case)), escaped(str(s.case.train)), *cells, str(s.success.n)]
+        words = [escaped(names[s.case]), escaped(str(s.case.train)), *cells, str(s.success.n)]
         lines.append(" & ".join(words) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 

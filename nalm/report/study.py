@@ -10,8 +10,10 @@ import numpy as np
 
 from nalm import shipped, source
 from nalm.claims import Verdict, unit_of, verdicts
+from nalm.config import Case
 from nalm.errors import NALMError, unknown
 from nalm.experiments import EXPERIMENTS
+from nalm.labels import labels
 from nalm.runs import Outcome
 from nalm.store import Store
 from nalm.summary import Summary, summarise
@@ -40,6 +42,11 @@ class Study:
         for o in self.outcomes:
             found.setdefault(o.case.hash[:12], []).append(o)
         return found
+
+    @functools.cached_property
+    def labels(self) -> dict[Case, str]:
+        """What each case is called here."""
+        return labels(s.case for s in self.summaries)
 
     def groups(self) -> dict[tuple[str, int], list[Summary]]:
         """Summaries by operation and number of inputs: one figure each."""
