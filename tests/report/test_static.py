@@ -55,8 +55,8 @@ def test_units_share_a_range_without_hiding_each_other():
     group = summarise(outcomes("NMU", [True] * 5) + outcomes("NALU", [False] * 5))
     cases = [s.case for s in group]
     figure = panels(group, labels(cases), places(cases), {"NMU": ("#000", "circle"), "NALU": ("#111", "x")})
-    places = [t["x"][0] for t in figure["data"] if t["x"] and t["yaxis"] == "y"]
-    assert len(set(places)) == 2 and all(-0.5 < p < 0.5 for p in places)
+    spots = [t["x"][0] for t in figure["data"] if t["x"] and t["yaxis"] == "y"]
+    assert len(set(spots)) == 2 and all(-0.5 < p < 0.5 for p in spots)
     assert "n = 5" in figure["data"][0]["text"][0]
 
 
