@@ -22,7 +22,7 @@ def signature(case: Case) -> Hashable:
     return (
         case.model,
         (case.inputs, case.subset, case.overlap, case.subsets, case.sample, case.data, case.scaling),
-        (family(case.train), family(case.test)),
+        (family(case.train), family(case.test), case.times),
         (recipe.steps, recipe.batch, recipe.optimiser, recipe.momentum, recipe.schedule),
         (recipe.loss, recipe.then, recipe.switch),
         tuple(sorted(name for name, _ in recipe.penalties)),

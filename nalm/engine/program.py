@@ -21,7 +21,7 @@ from nalm.tasks.scaling import Scaling
 
 CAPTURED = 100  # steps per CUDA graph
 WORK = 65_536  # numbers that are worth a thread of their own
-EVALUATION = 10_000  # rows of each evaluation set
+EVALUATION, SEQUENCES = 10_000, 1_000  # rows of each evaluation set; fewer of sequences
 NUMBERS = 2**24  # inputs evaluated per call
 SETS = ("validation", "test")
 
@@ -33,8 +33,8 @@ class Program:
         case = runs[0].case
         self.runs, self.case, self.device = list(runs), case, device
         self.cases, self.seeds = [r.case for r in runs], [r.seed for r in runs]
-        self.network = Network(case.model, case.inputs)
-        self.judge = Network(case.model, case.inputs).eval()
+        self.network = Network(case.model, case.inputs, bool(case.times))
+        self.judge = Network(case.model, case.inputs, bool(case.times)).eval()
         self._learn = Methods(self.network, "penalised", "project")
         self._judge = Methods(self.judge, "forward", "sparsity_error", "meaning")
         n = len(runs)
@@ -47,14 +47,17 @@ class Program:
         }
         self.step = torch.zeros((), dtype=torch.int32, device=device)
         parts = [subsets(r.case, r.seed)[0].stop for r in runs]
-        self._train = Sampler([c.train for c in self.cases], case.inputs, device, parts)
-        self._test = Sampler([c.test for c in self.cases], case.inputs, device, parts)
+        short, long = (case.inputs * n for n in case.times or (1, 1))
+        self._train = Sampler([c.train for c in self.cases], short, device, parts)
+        self._test = Sampler([c.test for c in self.cases], long, device, parts)
         self._target = Target(self.cases, self.seeds, device)
         self._noise = {name: k.to(device) for name, k in self.network.noise_keys(self.seeds).items()}
         self.settings = self._settings()
         self.compiler = Compiler(compiled)
-        room = NUMBERS // (len(runs) * case.inputs)
-        self._rows = next(r for r in (10_000, 5_000, 2_500, 1_000, 500, 100, 50) if r <= max(room, 50))
+        room = NUMBERS // (len(runs) * max(short, long))
+        self._total = SEQUENCES if case.times else EVALUATION
+        sizes = (10_000, 5_000, 2_500, 1_000, 500, 100, 50)
+        self._rows = next(r for r in sizes if r <= max(50, min(room, self._total)))
 
         def draw(at: Tensor, settings: Tensors) -> tuple[Tensor, Tensor]:
             return self._data(at, settings)
@@ -212,7 +215,7 @@ class Program:
     def _call(self, name: str, step: Callable[..., object]) -> None:
         """One step. Many inputs are drawn by a function of their own, or fusion would draw them several times."""
         given = None
-        if self.case.inputs > F.UNROLL:
+        if self._train.inputs > F.UNROLL:
             given = self.compiler("data", self._draw)(self.step, self.settings)
         self.compiler(name, step)(self.params, self.slots, self.step, self.settings, given)
 
@@ -237,19 +240,19 @@ class Program:
         s = self.settings
         if "evaluate" not in s:
             s["evaluate"] = torch.stack([draws.keys(self.seeds, which, device=self.device) for which in SETS])
-            s["evaluation grid"] = self._train.grid(self._rows)
+            s["evaluation grid"], s["test grid"] = (p.grid(self._rows) for p in (self._train, self._test))
 
         def squares(
             params: Tensors,
             keys: Tensor,
-            grid: Tensor,
+            grids: tuple[Tensor, Tensor],
             start: Tensor,
             given: list[tuple[Tensor, Tensor]] | None,
         ) -> Tensor:
-            at, where, sums = torch.zeros_like(start), grid + start * self.case.inputs, []
+            at, sums = torch.zeros_like(start), []
             for i, sampler in enumerate((self._train, self._test)):
                 if given is None:
-                    x = sampler(keys[i], at, where).mT
+                    x = sampler(keys[i], at, grids[i] + start * sampler.inputs).mT
                     y = self._target(x)
                 else:
                     x, y = given[i]
@@ -257,15 +260,17 @@ class Program:
                 sums.append((self._scaling.said(prediction) - y).square().sum((-2, -1)))
             return torch.stack(sums, -1)
 
+        evaluate = (
+            squares if self.case.times else self.compiler("evaluate", squares)
+        )  # long loops compile long
+        grids = s["evaluation grid"], s["test grid"]
         total = torch.zeros(len(self.runs), 2, dtype=torch.float64, device=self.device)
         with self._threads(self._rows):
-            for start in range(0, EVALUATION, self._rows):
+            for start in range(0, self._total, self._rows):
                 at = torch.tensor(start, dtype=torch.int32, device=self.device)
-                part = self.compiler("evaluate", squares)(
-                    self.params, s["evaluate"], s["evaluation grid"], at, self._given(start)
-                )
+                part = evaluate(self.params, s["evaluate"], grids, at, self._given(start))
                 total += part  # type: ignore[arg-type]
-        validation, test = (total / EVALUATION).unbind(-1)
+        validation, test = (total / self._total).unbind(-1)
         return validation, test
 
     def _given(self, start: int) -> list[tuple[Tensor, Tensor]] | None:
