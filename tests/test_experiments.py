@@ -31,8 +31,12 @@ def test_it_says_what_it_asks(experiment):
 def test_its_claims_are_about_its_cases_and_can_be_judged(experiment):
     names = set(labels(experiment.cases).values())
     ranges = {str(case.train) for case in experiment.cases} | {"9 ranges"}
+    hashes = {case.hash for case in experiment.cases}
     for claim in experiment.claims:
         assert claim.metric in RULES, claim
+        if claim.cases:
+            assert hashes.issuperset(claim.cases), claim
+            continue
         assert set(claim.unit.replace(" minus ", " vs ").split(" vs ")) <= names, claim
         assert set(claim.where.split(AND)) <= ranges, claim
 

@@ -76,14 +76,17 @@ class Network(nn.Module):
         """Effective weights of all layers by name."""
         return {f"{i}.{n}": w for i, layer in enumerate(self.parts()) for n, w in layer.weights().items()}
 
-    def starts(self, seeds: Sequence[int], resets: Tensor) -> Tensors:
-        """Initial parameters of many runs, (runs, ...): each a function of its seed and number of resets."""
+    def starts(self, seeds: Sequence[int], resets: Tensor, grid: int = 0) -> Tensors:
+        """Initial parameters of many runs, (runs, ...): each a function of its seed and number of resets.
+
+        With a grid they are the points between 0 and 1 whose places are the digits of the seed.
+        """
         values: Tensors = {}
         for i, layer in enumerate(self.parts()):
             source = draws.Drawn(seeds, i, resets)
             for name, first in layer.start().items():
                 values[f"layers.{i}.{name}"] = _sampled(first, source, len(seeds))
-        return values
+        return _on_grid(values, seeds, grid) if grid else values
 
     def noise_keys(self, seeds: Sequence[int]) -> Tensors:
         """Keys of the layers' noise, by buffer name."""
@@ -96,6 +99,19 @@ class Network(nn.Module):
 
 def _sampled(first: Start, source: draws.Drawn, runs: int) -> Tensor:
     return first.sample(source).expand(runs, *first.shape).float().contiguous()
+
+
+def _on_grid(values: Tensors, seeds: Sequence[int], points: int) -> Tensors:
+    """The same parameters on the points of a grid, the first number in the first digit of the seed."""
+    found, left = {}, torch.tensor(seeds)
+    for name, value in values.items():
+        places = torch.empty(len(seeds), value[0].numel())
+        for k in range(places.shape[1]):
+            places[:, k], left = left % points, left // points
+        found[name] = (places / (points - 1)).reshape(value.shape)
+    if left.any():
+        raise NALMError(f"A grid of {points} points a side has no place for seed {max(seeds)}.")
+    return found
 
 
 def _build(layer: Layer, width: int) -> Trainable:

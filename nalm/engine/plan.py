@@ -21,12 +21,13 @@ def signature(case: Case) -> Hashable:
     recipe = case.recipe
     return (
         case.model,
-        (case.inputs, case.subset, case.overlap, case.subsets, case.sample, case.data, case.scaling),
+        (case.inputs, case.subset, case.overlap, case.subsets, case.operands),
+        (case.sample, case.data, case.scaling),
         (family(case.train), family(case.test), case.times),
         (recipe.steps, recipe.batch, recipe.optimiser, recipe.momentum, recipe.schedule),
         (recipe.loss, recipe.then, recipe.switch),
         tuple(sorted(name for name, _ in recipe.penalties)),
-        (recipe.l1 is not None, recipe.l2 is not None, recipe.inalu, recipe.stop_when_solved),
+        (recipe.l1 is not None, recipe.l2 is not None, recipe.inalu, recipe.stop_when_solved, recipe.grid),
         (recipe.clip_norm > 0, recipe.clip_value > 0, recipe.gradient_noise > 0),
     )
 

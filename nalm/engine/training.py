@@ -11,6 +11,7 @@ from nalm.engine.authors import gold
 from nalm.engine.network import Network, Tensors, formulas
 from nalm.engine.plan import Run
 from nalm.engine.program import Program
+from nalm.engine.records import Records
 from nalm.errors import NALMError
 from nalm.runs import Runs
 from nalm.tasks.threshold import threshold
@@ -18,7 +19,6 @@ from nalm.units import Unit
 from nalm.units.spelling import letters
 
 EVERY = 1_000  # steps between evaluations
-SMALL = 64  # effective weights per run up to which their trajectory is kept
 INALU_WEIGHT, INALU_START, INALU_WINDOW = 0.05, 10_000, 5_000  # nalm-benchmark's settings
 
 
@@ -29,16 +29,24 @@ class Training:
         self.program = Program(runs, device, compiled)
         self.case = runs[0].case
         self.at = 0
-        self.curves: dict[str, list[Tensor]] = {"validation": [], "test": [], "sparsity": []}
-        self.steps: list[int] = []
-        self.trajectories: dict[str, list[Tensor]] = {}
         self.thresholds = [
             gold(run.case) if run.case.threshold.kind == "gold" else threshold(run.case, device)
             for run in runs
         ]
+        self.records = Records(self.thresholds, whole=self.case.recipe.inalu)
         self.resets = torch.zeros(len(runs), dtype=torch.int64)
         self.since = torch.zeros(len(runs), dtype=torch.int64)  # evaluation at which a run last started
         self.seconds = 0.0
+
+    @property
+    def steps(self) -> list[int]:
+        """The evaluated steps that are kept; the last is the latest."""
+        return self.records.steps
+
+    @property
+    def curves(self) -> dict[str, list[Tensor]]:
+        """Errors (runs,) at these steps."""
+        return self.records.curves
 
     @property
     def finished(self) -> bool:
@@ -74,12 +82,8 @@ class Training:
     def _record(self) -> None:
         validation, test = self.program.evaluate()
         sparsity, meaning = self.program.look()
-        for name, value in (("validation", validation), ("test", test), ("sparsity", sparsity)):
-            self.curves[name].append(value.double().cpu())
-        if sum(w[0].numel() for w in meaning.values()) <= SMALL:
-            for name, w in meaning.items():
-                self.trajectories.setdefault(name, []).append(w.float().cpu().clone())
-        self.steps.append(self.at)
+        found = {"validation": validation, "test": test, "sparsity": sparsity}
+        self.records.add(self.at, found, meaning)
 
     def _rules(self) -> None:
         """What changes rarely is decided here, on the host: growing weights and the iNALU's rules."""
@@ -130,10 +134,9 @@ class Training:
         tensors |= {
             f"slots.{i}.{n}": s.clone() for n, slots in program.slots.items() for i, s in enumerate(slots)
         }
-        tensors |= {f"curves.{n}": torch.stack(c) for n, c in self.curves.items() if c}
-        tensors |= {f"trajectories.{n}": torch.stack(c) for n, c in self.trajectories.items()}
-        tensors |= {"at": torch.tensor(self.at), "steps": torch.tensor(self.steps)}
         return tensors | {
+            **self.records.state(),
+            "at": torch.tensor(self.at),
             "resets": self.resets.clone(),
             "since": self.since.clone(),
             "seconds": torch.tensor(self.seconds),
@@ -153,12 +156,7 @@ class Training:
                 slot.copy_(tensors[f"slots.{i}.{name}"])
         self.at = int(tensors["at"])
         program.step.fill_(self.at)
-        self.steps = tensors["steps"].tolist()
-        self.curves = {n: list(tensors[f"curves.{n}"].unbind(0)) if self.steps else [] for n in self.curves}
-        prefix = "trajectories."
-        self.trajectories = {
-            n[len(prefix) :]: list(t.unbind(0)) for n, t in tensors.items() if n.startswith(prefix)
-        }
+        self.records.restore(tensors)
         self.resets, self.since = tensors["resets"].clone(), tensors["since"].clone()
         self.seconds = float(tensors["seconds"])
         if self.steps and self.steps[-1] == self.at and self.at < self.case.recipe.steps:
@@ -171,7 +169,7 @@ class Training:
         program, n = self.program, len(self.program.runs)
         curves = {name: torch.stack(c).numpy() for name, c in self.curves.items()}  # (evaluations, runs)
         weights = {name: w.double().cpu().numpy() for name, w in program.look()[1].items()}
-        trajectories = {name: torch.stack(t).numpy() for name, t in self.trajectories.items()}
+        trajectories = {name: torch.stack(t).numpy() for name, t in self.records.trajectories.items()}
         return Runs(
             cases=list(program.cases),
             seeds=list(program.seeds),
@@ -187,6 +185,7 @@ class Training:
             modes=[program.mode] * n,
             device=str(program.device),
             resets=self.resets.tolist(),
+            marks=self.records.marks(),
         )
 
     def _formulas(self) -> list[str]:

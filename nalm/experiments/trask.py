@@ -2,7 +2,7 @@
 
 At each time step the first layer sees ten inputs beside its own last output; after the last step the second layer
 calculates with the two sums. Longer sequences in the test make numbers far larger than any in training. The thesis
-describes no more than that, and the paper gives no details: sizes, lengths and units are our choice, and nothing is claimed.
+describes no more than that, and the paper gives no details: sizes, lengths and units are our choice.
 """
 
 from nalm.config import Case, Experiment, Layer, Range, Recipe, Threshold

@@ -27,6 +27,8 @@ def offset(case: Case, seed: int) -> int:
 
 def subsets(case: Case, seed: int, widened: int = 0) -> list[range]:
     """The inputs of each operand."""
+    if case.operands:
+        return [range(*ends) for ends in case.operands]
     first, stride = offset(case, seed), case.subset - case.overlap
     return [
         range(first + k * stride, first + k * stride + case.subset + widened) for k in range(case.subsets)
@@ -35,7 +37,7 @@ def subsets(case: Case, seed: int, widened: int = 0) -> list[range]:
 
 def masks(cases: Sequence[Case], seeds: Sequence[int]) -> Tensor:
     """Which inputs each run's operands add up, (runs, operands, in) of zeros and ones."""
-    table = torch.zeros(len(cases), cases[0].subsets, cases[0].inputs)
+    table = torch.zeros(len(cases), len(cases[0].operands) or cases[0].subsets, cases[0].inputs)
     for run, (case, seed) in enumerate(zip(cases, seeds, strict=True)):
         for k, members in enumerate(subsets(case, seed)):
             table[run, k, list(members)] = 1.0
@@ -46,12 +48,12 @@ class Target:
     """The truth for x (runs, batch, in), as (runs, batch, 1): each run has its operation and operands."""
 
     def __init__(self, cases: Sequence[Case], seeds: Sequence[int], device: torch.device | str | None = None):
-        shapes = {(case.inputs, case.subset, case.overlap, case.subsets) for case in cases}
+        shapes = {(c.inputs, c.subset, c.overlap, c.subsets, c.operands) for c in cases}
         if len(shapes) != 1:
             raise NALMError(f"Runs of one population have operands of one shape, got {sorted(shapes)}.")
         table = masks(cases, seeds)
         self._inputs = cases[0].inputs
-        same = bool((table == table[0]).all()) and cases[0].subset == 1
+        same = bool((table == table[0]).all()) and bool((table.sum(-1) == 1).all())
         self._places = [int(row.argmax()) for row in table[0]] if same else None
         self._masks = None if same else table.to(device)
         self._names = sorted({case.operation for case in cases})

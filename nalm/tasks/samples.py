@@ -17,7 +17,9 @@ SOBOL_BITS = 30
 
 def family(kind: Range) -> str:
     """Which ranges one sampler can draw together: a uniform range is a mirrored one with equal parts."""
-    return {"uniform": "box", "mirrored": "box", "parted": "split"}.get(kind.kind, kind.kind)
+    return {"uniform": "box", "mirrored": "box", "parted": "split", "points": "split"}.get(
+        kind.kind, kind.kind
+    )
 
 
 class Sampler:
@@ -113,11 +115,11 @@ class _Ends:
         cls, ranges: Sequence[Range], inputs: int, device: torch.device | str | None, parts: Sequence[int]
     ) -> "_Ends":
         first = [[(r.low, r.high)] for r in ranges]
-        two = ("mirrored", "split", "parted")
+        two = ("mirrored", "split", "parted", "points")
         second = [[(r.low2, r.high2) if r.kind in two else (r.low, r.high)] for r in ranges]
         mirrored = any(r.kind == "mirrored" for r in ranges)
         if family(ranges[0]) == "split":
-            sizes = [inputs // 2 if r.kind == "split" else n for r, n in zip(ranges, parts, strict=True)]
+            sizes = [n if r.kind == "parted" else inputs // 2 for r, n in zip(ranges, parts, strict=True)]
             first = [a * n + b * (inputs - n) for a, b, n in zip(first, second, sizes, strict=True)]
         boxes = [first, second] if mirrored else [first]
         ends = torch.tensor(boxes, dtype=torch.float64, device=device).unsqueeze(-2)
@@ -187,7 +189,7 @@ def published(kind: Range, rows: int, inputs: int, seed: int) -> Tensor:
         one = rng.uniform(kind.low, kind.high, (rows, inputs))
         other = rng.uniform(kind.low2, kind.high2, (rows, inputs))
         x = np.where(rng.randint(2, size=(rows, inputs)) == 1, one, other)
-    elif kind.kind == "split":
+    elif kind.kind in ("split", "points"):
         half = inputs // 2
         one = rng.uniform(kind.low, kind.high, (rows, half))
         x = np.concatenate([one, rng.uniform(kind.low2, kind.high2, (rows, inputs - half))], 1)

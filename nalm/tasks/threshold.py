@@ -35,7 +35,7 @@ def threshold(case: Case, device: torch.device | str = "cpu") -> float:
 
 @functools.lru_cache(maxsize=1024)
 def _simulated(case: Case, device: str) -> float:
-    """Mean squared deviation over a million test inputs, fewer of sequences; the model and recipe of the case play no part."""
+    """Mean squared deviation over a million test inputs, fewer of sequences; model and recipe play no part."""
     length = case.times[1] if case.times else 1
     sampler = Sampler([case.test], case.inputs * length, device)
     key = draws.keys([0], "threshold", device=torch.device(device))
@@ -54,6 +54,8 @@ def _simulated(case: Case, device: str) -> float:
 def _deviation(case: Case, x: Tensor) -> Tensor:
     size, stride = case.subset + case.threshold.widened, case.subset - case.overlap
     members = [range(k * stride, k * stride + size) for k in range(case.subsets)]  # the first inputs
+    if case.operands:
+        members = [range(*ends) for ends in case.operands]
     eps = case.threshold.epsilon
     if case.operation not in ("add", "multiply"):
         members = members[: find_operation(case.operation).arity]

@@ -260,7 +260,7 @@ def test_the_authors_data_mode_uses_their_evaluation_sets():
     program = Program([Run(case, 0, 0)], CPU, compiled=False)
     rng = np.random.RandomState(8689336)
     expected = rng.uniform(2, 6, (10_000, 2)).astype(np.float32)
-    x, y = program._given(0)[1]
+    x, y = program.data.published(0)[1]
     np.testing.assert_array_equal(x[0].numpy(), expected)
     wide = np.random.RandomState(8689336).uniform(2, 6, (10_000, 2))
     np.testing.assert_array_equal(y[0, :, 0].numpy(), wide.prod(-1).astype(np.float32))  # rounded last
@@ -279,12 +279,12 @@ def test_a_fixed_sample_is_trained_on_its_rows_only():
 
 
 def test_evaluation_in_pieces_is_evaluation_at_once(monkeypatch):
-    import nalm.engine.program as program
+    import nalm.engine.data as data
 
     whole = Program([Run(ONE, 0, 0)], CPU, compiled=False)
-    monkeypatch.setattr(program, "NUMBERS", 2_000)
+    monkeypatch.setattr(data, "NUMBERS", 2_000)
     pieces = Program([Run(ONE, 0, 0)], CPU, compiled=False)
-    assert (whole._rows, pieces._rows) == (10_000, 1_000)
+    assert (whole.data.rows, pieces.data.rows) == (10_000, 1_000)
     for a, b in zip(whole.evaluate(), pieces.evaluate(), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-5, atol=0)
 
