@@ -148,6 +148,8 @@ class Case(Value):
     ``operands`` says instead which inputs they are, as (first, one past the last) each, for every seed.
     ``data="authors"`` takes operand positions and evaluation sets from the generators of the published code.
     ``scaling`` shows the model scaled inputs and scales its outputs back, by the statistics of training data.
+    ``times`` makes an example a sequence, so long in training and so long in the test: operands are sums over it too,
+    and the first layer is a cell that sees each part in turn beside its own last output, which starts at 0.
     """
 
     model: tuple[Layer, ...]
@@ -163,6 +165,7 @@ class Case(Value):
     threshold: Threshold = field(default_factory=Threshold)
     data: Literal["draws", "authors"] = "draws"
     scaling: Literal["", "minmax", "zscore"] = later("")
+    times: tuple[int, ...] = later(())
     operands: tuple[tuple[int, int], ...] = later(())
 
     def check(self) -> None:
@@ -175,6 +178,10 @@ class Case(Value):
         require(
             self.subset >= 1 and 0 <= self.overlap <= self.subset,
             f"Subsets of {self.subset} cannot overlap by {self.overlap}.",
+        )
+        require(
+            not self.times or (len(self.times) == 2 and min(self.times) >= 1),
+            f"Sequences have a length in training and one in the test, each 1 or more; got {self.times}.",
         )
         require(self.used <= self.inputs, f"The operands take {self.used} inputs, there are {self.inputs}.")
         require(

@@ -102,6 +102,7 @@ def aspects(case: Case) -> dict[str, str]:
         "subset": f"subsets of {case.subset}",
         "overlap": f"overlap {case.overlap}",
         "subsets": f"{case.subsets} operands",
+        "times": f"{case.times[0]} times, then {case.times[1]}" if case.times else "",
         "sample": f"{case.sample} rows" if case.sample else "",
         "data": "authors' data" if case.data == "authors" else "",
         "test": f"to {case.test}",

@@ -118,7 +118,7 @@ OTHER = {  # a different value for every field of every class
     Threshold: {"kind": "sums", "epsilon": 1e-4, "value": 1.0, "widened": True},
     Case: {"model": (Layer("NAU"),), "operation": "add", "train": Range(), "test": Range(), "inputs": 9}
     | {"recipe": Recipe(steps=1), "subset": 2, "overlap": 1, "subsets": 1, "sample": 1, "data": "authors"}
-    | {"threshold": Threshold("fixed"), "operands": ((0, 4), (0, 2)), "scaling": "zscore"},
+    | {"threshold": Threshold("fixed"), "operands": ((0, 4), (0, 2)), "scaling": "zscore", "times": (2, 3)},
     Claim: {"source": "x", "metric": "x", "value": 2.0, "low": 0.1, "high": 0.2, "n": 25, "note": "x"}
     | dict.fromkeys(("place", "task", "unit", "operation", "where"), "x")
     | {"cases": ("x",)},

@@ -18,12 +18,17 @@ Tensors = dict[str, Tensor]
 
 
 class Network(nn.Module):
-    """Layers one after another; a single unit is a network of one."""
+    """Layers one after another; a single unit is a network of one.
 
-    def __init__(self, layers: Sequence[Layer], inputs: int):
+    In a recurrent one the first layer is a cell: x holds the parts of a sequence one after another, and the cell sees
+    each in turn with its own last output behind it, which starts at 0.
+    """
+
+    def __init__(self, layers: Sequence[Layer], inputs: int, recurrent: bool = False):
         super().__init__()
         self.layers = nn.ModuleList()
-        width = inputs
+        self.inputs, self.recurrent = inputs, recurrent
+        width = inputs + (layers[0].out if recurrent else 0)
         for layer in layers:
             self.layers.append(_build(layer, width))
             width = layer.out
@@ -34,9 +39,19 @@ class Network(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The prediction."""
-        for layer in self.layers:
-            x = layer(x)
+        for layer in self.parts():
+            x = self._through(layer, x)
         return x
+
+    def _through(self, layer: Trainable, x: Tensor) -> Tensor:
+        """A layer's output; a cell's after the whole sequence."""
+        if not (self.recurrent and layer is self.layers[0]):
+            y: Tensor = layer(x)
+            return y
+        state = x.new_zeros(*x.shape[:-1], layer.out_features)
+        for part in x.split(self.inputs, -1):
+            state = layer(torch.cat([part, state], -1))
+        return state
 
     def penalised(self, x: Tensor, names: Sequence[str]) -> tuple[Tensor, Tensors]:
         """The prediction, and each named penalty summed over the layers that have it."""
@@ -45,7 +60,7 @@ class Network(nn.Module):
             for name, value in layer.penalties(x if "inputs" in names else None).items() if names else ():
                 if name in names:
                     terms[name] = terms[name] + value if name in terms else value
-            x = layer(x)
+            x = self._through(layer, x)
         return x, terms
 
     def project(self) -> None:

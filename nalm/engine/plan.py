@@ -23,7 +23,7 @@ def signature(case: Case) -> Hashable:
         case.model,
         (case.inputs, case.subset, case.overlap, case.subsets, case.operands),
         (case.sample, case.data, case.scaling),
-        (family(case.train), family(case.test)),
+        (family(case.train), family(case.test), case.times),
         (recipe.steps, recipe.batch, recipe.optimiser, recipe.momentum, recipe.schedule),
         (recipe.loss, recipe.then, recipe.switch),
         tuple(sorted(name for name, _ in recipe.penalties)),

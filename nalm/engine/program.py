@@ -9,21 +9,16 @@ from torch.func import grad
 
 from nalm import draws, optim
 from nalm import functional as F
-from nalm.engine.authors import evaluation
 from nalm.engine.compiler import Compiler, Methods
+from nalm.engine.data import SETS, Data
 from nalm.engine.network import Network, Tensors
 from nalm.engine.plan import Run
 from nalm.losses import SEES
 from nalm.losses import loss as find_loss
-from nalm.tasks.operands import Target, subsets
-from nalm.tasks.samples import Sampler, fixed_rows
-from nalm.tasks.scaling import Scaling
+from nalm.tasks.samples import fixed_rows
 
 CAPTURED = 100  # steps per CUDA graph
 WORK = 65_536  # numbers that are worth a thread of their own
-EVALUATION = 10_000  # rows of each evaluation set
-NUMBERS = 2**24  # inputs evaluated per call
-SETS = ("validation", "test")
 
 
 class Program:
@@ -33,8 +28,8 @@ class Program:
         case = runs[0].case
         self.runs, self.case, self.device = list(runs), case, device
         self.cases, self.seeds = [r.case for r in runs], [r.seed for r in runs]
-        self.network = Network(case.model, case.inputs)
-        self.judge = Network(case.model, case.inputs).eval()
+        self.network = Network(case.model, case.inputs, bool(case.times))
+        self.judge = Network(case.model, case.inputs, bool(case.times)).eval()
         self._learn = Methods(self.network, "penalised", "project")
         self._judge = Methods(self.judge, "forward", "sparsity_error", "meaning")
         n = len(runs)
@@ -45,27 +40,16 @@ class Program:
             name: [torch.zeros_like(p) for _ in self._optimiser.slots] for name, p in self.params.items()
         }
         self.step = torch.zeros((), dtype=torch.int32, device=device)
-        parts = [subsets(r.case, r.seed)[0].stop for r in runs]
-        self._train = Sampler([c.train for c in self.cases], case.inputs, device, parts)
-        self._test = Sampler([c.test for c in self.cases], case.inputs, device, parts)
-        self._target = Target(self.cases, self.seeds, device)
+        self.data = Data(runs, device)
         self._noise = {name: k.to(device) for name, k in self.network.noise_keys(self.seeds).items()}
         self.settings = self._settings()
         self.compiler = Compiler(compiled)
-        room = NUMBERS // (len(runs) * case.inputs)
-        self._rows = next(r for r in (10_000, 5_000, 2_500, 1_000, 500, 100, 50) if r <= max(room, 50))
 
         def draw(at: Tensor, settings: Tensors) -> tuple[Tensor, Tensor]:
             return self._data(at, settings)
 
         self._draw = draw
         self._graphs: dict[str, torch.cuda.CUDAGraph] = {}
-        self._sets: list[tuple[Tensor, Tensor]] = []
-        self._scaling = Scaling()
-        if case.scaling:  # by the fixed sample, or by the first 10,000 rows of training data
-            rows = self._train.grid(case.sample or EVALUATION)
-            x = self._train(self.settings["train"], torch.zeros_like(self.step), rows).mT
-            self._scaling = Scaling.of(case.scaling, x, self._target(x))
 
     def _vector(self, values: Sequence[float]) -> Tensor:
         return torch.tensor(values, dtype=torch.float32, device=self.device)
@@ -77,7 +61,7 @@ class Program:
         s = {
             "lr": self._vector([r.lr for r in recipes]),
             "train": draws.keys(self.seeds, "train", device=self.device),
-            "grid": self._train.grid(first.batch),
+            "grid": self.data.train.grid(first.batch),
         }
         if self.case.sample:
             s["rows"] = draws.keys(self.seeds, "rows", device=self.device)
@@ -111,13 +95,13 @@ class Program:
     def _data(self, step: Tensor, s: Tensors) -> tuple[Tensor, Tensor]:
         """A batch (runs, batch, in) and its targets."""
         x = self._batch(s, step)
-        return x, self._target(x)
+        return x, self.data.target(x)
 
     def _batch(self, s: Tensors, step: Tensor) -> Tensor:
         if not self.case.sample:
-            return self._train(s["train"], step, s["grid"]).mT
+            return self.data.train(s["train"], step, s["grid"]).mT
         rows = fixed_rows(s["rows"], step, self.case.recipe.batch, self.case.sample, self.case.inputs)
-        return self._train(s["train"], torch.zeros_like(step), rows).mT
+        return self.data.train(s["train"], torch.zeros_like(step), rows).mT
 
     def _one(
         self,
@@ -134,11 +118,11 @@ class Program:
         x, y = given if given is not None else self._data(step, s)
         counters = {n.replace(".key", ".counter"): step.expand(len(self.runs)) for n in self._noise}
         loss = find_loss(loss_name)
-        seen = self._scaling.seen(SEES[loss_name](x) if loss_name in SEES else x)
+        seen = self.data.scaling.seen(SEES[loss_name](x) if loss_name in SEES else x)
 
         def objective(p: Tensors) -> Tensor:
             prediction, terms = self._learn("penalised", {**p, **self._noise, **counters}, seen, wanted)
-            each = loss(self._scaling.said(prediction), y, x)
+            each = loss(self.data.scaling.said(prediction), y, x)
             for name in names:
                 ramp = ((step - s[f"{name}.start"]) * s[f"{name}.slope"]).clamp(0, 1)
                 each = each + s[f"{name}.weight"] * ramp * terms[name]
@@ -211,7 +195,7 @@ class Program:
     def _call(self, name: str, step: Callable[..., object]) -> None:
         """One step. Many inputs are drawn by a function of their own, or fusion would draw them several times."""
         given = None
-        if self.case.inputs > F.UNROLL:
+        if self.data.train.inputs > F.UNROLL:
             given = self.compiler("data", self._draw)(self.step, self.settings)
         self.compiler(name, step)(self.params, self.slots, self.step, self.settings, given)
 
@@ -236,45 +220,38 @@ class Program:
         s = self.settings
         if "evaluate" not in s:
             s["evaluate"] = torch.stack([draws.keys(self.seeds, which, device=self.device) for which in SETS])
-            s["evaluation grid"] = self._train.grid(self._rows)
+            s["validation grid"], s["test grid"] = self.data.grids()
 
         def squares(
             params: Tensors,
             keys: Tensor,
-            grid: Tensor,
+            grids: tuple[Tensor, Tensor],
             start: Tensor,
             given: list[tuple[Tensor, Tensor]] | None,
         ) -> Tensor:
-            at, where, sums = torch.zeros_like(start), grid + start * self.case.inputs, []
-            for i, sampler in enumerate((self._train, self._test)):
+            at, sums = torch.zeros_like(start), []
+            for i, sampler in enumerate((self.data.train, self.data.test)):
                 if given is None:
-                    x = sampler(keys[i], at, where).mT
-                    y = self._target(x)
+                    x = sampler(keys[i], at, grids[i] + start * sampler.inputs).mT
+                    y = self.data.target(x)
                 else:
                     x, y = given[i]
-                prediction = self._judge("forward", {**params, **self._noise}, self._scaling.seen(x))
-                sums.append((self._scaling.said(prediction) - y).square().sum((-2, -1)))
+                prediction = self._judge("forward", {**params, **self._noise}, self.data.scaling.seen(x))
+                sums.append((self.data.scaling.said(prediction) - y).square().sum((-2, -1)))
             return torch.stack(sums, -1)
 
+        evaluate = (
+            squares if self.case.times else self.compiler("evaluate", squares)
+        )  # long loops compile long
+        grids = s["validation grid"], s["test grid"]
         total = torch.zeros(len(self.runs), 2, dtype=torch.float64, device=self.device)
-        with self._threads(self._rows):
-            for start in range(0, EVALUATION, self._rows):
+        with self._threads(self.data.rows):
+            for start in range(0, self.data.total, self.data.rows):
                 at = torch.tensor(start, dtype=torch.int32, device=self.device)
-                part = self.compiler("evaluate", squares)(
-                    self.params, s["evaluate"], s["evaluation grid"], at, self._given(start)
-                )
+                part = evaluate(self.params, s["evaluate"], grids, at, self.data.published(start))
                 total += part  # type: ignore[arg-type]
-        validation, test = (total / EVALUATION).unbind(-1)
+        validation, test = (total / self.data.total).unbind(-1)
         return validation, test
-
-    def _given(self, start: int) -> list[tuple[Tensor, Tensor]] | None:
-        """Rows of the published evaluation sets, validation and test, where the case asks for them."""
-        if self.case.data != "authors":
-            return None
-        if not self._sets:
-            self._sets = [evaluation(self.cases, self._target, which, self.device) for which in SETS]
-        rows = slice(start, start + self._rows)
-        return [(x[:, rows], y[:, rows]) for x, y in self._sets]
 
     @torch.no_grad()
     def look(self) -> tuple[Tensor, Tensors]:

@@ -106,7 +106,7 @@ class Training:
 
         The published code looks every 10 steps at errors that change every 1,000; this looks every 1,000.
         """
-        if len(self.steps) < 2:
+        if len(self.curves["validation"]) < 2:
             return torch.zeros_like(self.since, dtype=torch.bool)
         history = torch.stack(
             self.curves["validation"][:-1]
@@ -191,12 +191,10 @@ class Training:
     def _formulas(self) -> list[str]:
         """What each run's rounded weights spell; equal weights are spelt once."""
         program = self.program
-        one = Network(self.case.model, self.case.inputs).eval()
+        one = Network(self.case.model, self.case.inputs, bool(self.case.times)).eval()
         units = [part for part in one.parts() if isinstance(part, Unit)]
-        if len(units) < len(self.case.model) or self.case.scaling:
-            return [""] * len(
-                program.runs
-            )  # neither a baseline nor a unit that sees scaled inputs has a formula
+        if len(units) < len(self.case.model) or self.case.scaling or self.case.times:
+            return [""] * len(program.runs)  # baselines, scaled inputs and sequences have none
         weights = {name: p.cpu() for name, p in program.params.items()}
         spelt: dict[object, str] = {}
         texts = []

@@ -1,12 +1,13 @@
 """Thesis chapter 6: do scaled inputs help a unit, and do other losses than the squared error?"""
 
 from nalm.claims import claims
-from nalm.config import Case, Claim, Experiment, Layer, Recipe, Threshold, split
-from nalm.experiments.ch3 import RANGES, SEEDS, single, sparse
+from nalm.config import Case, Claim, Experiment, Layer, Recipe, split
+from nalm.experiments.ch3 import SEEDS, single, sparse
+from nalm.experiments.ch4 import LONG, NMU, SHORT, SNMU, sums
 from nalm.experiments.ch5 import NEW, TEN, divide
 
 FREE, PRESSED = Recipe(), sparse(10)
-FEYN = (Layer("Affine", 2), Layer("NMU"), Layer("Affine"))  # the learnt factors and offsets around the unit
+FEYN = (Layer("Affine", 2), NMU, Layer("Affine"))  # the learnt factors and offsets around the unit
 
 
 def scaled(model: tuple[Layer, ...], scaling: str, recipe: Recipe) -> tuple[Case, ...]:
@@ -39,27 +40,9 @@ def losses(recipe: Recipe, switch: int) -> tuple[Recipe, ...]:
     )
 
 
-SUMS = sparse(10, 1_000_000, 2_000_000)
-LENGTHS = {"NMU": 5_000_000, "SNMU": 2_000_000}  # as in the scripts; the text says 5 million for both
-
-
-def arithmetic(unit: str) -> tuple[Case, ...]:
-    """The two-layer task with each loss: 100 inputs, the product of two sums of 25."""
-    return tuple(
-        Case(
-            (Layer("NAU", 2), Layer(unit)),
-            "multiply",
-            train,
-            test,
-            recipe,
-            inputs=100,
-            subset=25,
-            overlap=12,
-            threshold=Threshold("sums", widened=True),
-        )
-        for recipe in losses(SUMS.replace(steps=LENGTHS[unit]), 750_000)
-        for train, test in RANGES
-    )
+def arithmetic(layer: Layer, recipe: Recipe) -> tuple[Case, ...]:
+    """The two-layer task of chapter 4 with each loss."""
+    return tuple(c for one in losses(recipe, 750_000) for c in sums(layer, one))
 
 
 def arithmetic_claims() -> tuple[Claim, ...]:
@@ -77,12 +60,12 @@ EXPERIMENTS = (
         "thesis/ch6/scaling",
         "Does scaling the inputs help the NMU? (thesis 6.1, Fig. 6.1)",
         (
-            *scaled((Layer("NMU"),), "", FREE),
-            *scaled((Layer("NMU"),), "", PRESSED),
+            *scaled((NMU,), "", FREE),
+            *scaled((NMU,), "", PRESSED),
             *scaled(FEYN, "minmax", FREE),
             *scaled(FEYN, "minmax", PRESSED),
-            *scaled((Layer("NMU"),), "zscore", FREE),
-            *scaled((Layer("NMU"),), "zscore", PRESSED),
+            *scaled((NMU,), "zscore", FREE),
+            *scaled((NMU,), "zscore", PRESSED),
         ),
         SEEDS,
         scaling_claims(),
@@ -103,7 +86,7 @@ EXPERIMENTS = (
     Experiment(
         "thesis/ch6/losses/arithmetic",
         "Which loss finds the product of two sums of 100 inputs? (thesis 6.3.1)",
-        (*arithmetic("NMU"), *arithmetic("SNMU")),
+        (*arithmetic(NMU, LONG), *arithmetic(SNMU, SHORT)),
         tuple(range(20)),
         arithmetic_claims(),
     ),

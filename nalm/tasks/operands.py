@@ -52,6 +52,7 @@ class Target:
         if len(shapes) != 1:
             raise NALMError(f"Runs of one population have operands of one shape, got {sorted(shapes)}.")
         table = masks(cases, seeds)
+        self._inputs = cases[0].inputs
         same = bool((table == table[0]).all()) and bool((table.sum(-1) == 1).all())
         self._places = [int(row.argmax()) for row in table[0]] if same else None
         self._masks = None if same else table.to(device)
@@ -60,6 +61,7 @@ class Target:
         self._which = torch.tensor(which, dtype=torch.int32, device=device)[:, None]
 
     def __call__(self, x: Tensor) -> Tensor:
+        x = summed(x, self._inputs)
         if self._places is not None:
             operands = [x[..., place] for place in self._places]
         else:
@@ -69,6 +71,11 @@ class Target:
         for i, name in enumerate(self._names[1:], start=1):
             y = torch.where(self._which == i, apply(name, operands), y)
         return y.unsqueeze(-1)
+
+
+def summed(x: Tensor, inputs: int) -> Tensor:
+    """A sequence (..., times * in) summed over its parts: the operands of sequences are sums over time."""
+    return x if x.shape[-1] == inputs else functools.reduce(torch.add, x.split(inputs, -1))
 
 
 def _masked_sum(x: Tensor, mask: Tensor) -> Tensor:
