@@ -6,6 +6,16 @@ from typing import Any
 from nalm.config import Case, Growth
 
 ALWAYS = ("options", "scaling", "loss")  # said even of a case alone
+AXES = (
+    "range",
+    "inputs",
+    "width",
+    "subset",
+    "overlap",
+    "subsets",
+    "penalties",
+    "lr",
+)  # that a chart may run along
 _NOTHING = {"ramps": {""}}  # without pressure there is no time for it
 
 
@@ -23,14 +33,17 @@ def loss_of(case: Case) -> str:
 def labels(cases: Iterable[Case]) -> dict[Case, str]:
     """A name for every case: NRU, NRU (lr 0.01), RealNPU (L1 1e-09 to 1e-07).
 
-    Of what can differ, that is said which does between two cases of the same units, task and training range.
+    Of what can differ, that is said which does between two cases of the same units, task and training range, and
+    of the same place on the axis of their chart.
     """
-    groups: dict[tuple[str, str, int, str], list[Case]] = {}
+    groups: dict[tuple[str, str, int, str, str], list[Case]] = {}
     unique = list(dict.fromkeys(cases))
+    ticks = places(unique)
     for case in unique:
-        groups.setdefault((unit_of(case), case.operation, case.inputs, str(case.train)), []).append(case)
+        key = (unit_of(case), case.operation, case.inputs, str(case.train), ticks[case])
+        groups.setdefault(key, []).append(case)
     differ: dict[tuple[str, str, int], set[str]] = {}
-    for (unit, operation, inputs, _), group in groups.items():
+    for (unit, operation, inputs, *_), group in groups.items():
         if len(group) > 1:
             words = [aspects(case) for case in group]
             found = {
@@ -42,6 +55,32 @@ def labels(cases: Iterable[Case]) -> dict[Case, str]:
         said = {*ALWAYS, *differ.get((unit_of(case), case.operation, case.inputs), ())}
         names[case] = _named(case, [text for name, text in aspects(case).items() if name in said])
     return names
+
+
+def axis(cases: Iterable[Case]) -> str:
+    """What a chart of these cases runs along: training ranges, or if there is only one, what takes most values."""
+    unique = list(dict.fromkeys(cases))
+    if len({case.train for case in unique}) > 1:
+        return "range"
+    seen: dict[tuple[str, str, str], set[str]] = {}
+    for case in unique:
+        for name in AXES:
+            seen.setdefault((name, unit_of(case), case.operation), set()).add(_place(case, name))
+    most = {n: max((len(v) for (name, *_), v in seen.items() if name == n), default=0) for n in AXES}
+    return max(AXES, key=lambda name: most[name])  # the first of equals
+
+
+def places(cases: Iterable[Case]) -> dict[Case, str]:
+    """Where on that axis each case stands: U[1,2), or 3 wide."""
+    unique = list(dict.fromkeys(cases))
+    along = axis(unique)
+    return {case: _place(case, along) for case in unique}
+
+
+def _place(case: Case, along: str) -> str:
+    if along == "range":
+        return str(case.train)
+    return f"{case.inputs} inputs" if along == "inputs" else aspects(case)[along] or "none"
 
 
 def _named(case: Case, words: Iterable[str]) -> str:

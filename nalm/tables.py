@@ -11,7 +11,7 @@ from nalm import costs
 from nalm.claims import Verdict
 from nalm.config import Experiment
 from nalm.costs import Machine
-from nalm.labels import labels, unit_of
+from nalm.labels import axis, labels, places, unit_of
 from nalm.stats import Interval
 from nalm.summary import Summary
 
@@ -19,22 +19,28 @@ CELL = 10  # characters that a cell such as [.87,1.0] takes
 
 
 def success(summaries: Sequence[Summary], width: int = 80) -> Iterator[Table | str]:
-    """Success rates with their 95% intervals: ranges down, units across, one title and table per task."""
-    names = labels(s.case for s in summaries)
-    tasks: dict[tuple[str, int], list[Summary]] = {}
+    """Success rates with their 95% intervals: ranges down, units across, one title and table per task.
+
+    Where a sweep is of something else than ranges, that goes down.
+    """
+    names, where = labels(s.case for s in summaries), places(s.case for s in summaries)
+    along = axis(s.case for s in summaries)
+    tasks: dict[tuple[str, str], list[Summary]] = {}
     for s in summaries:
-        tasks.setdefault((s.case.operation, s.case.inputs), []).append(s)
+        tasks.setdefault(
+            (s.case.operation, "" if along == "inputs" else f", {s.case.inputs} inputs"), []
+        ).append(s)
     for (operation, inputs), group in tasks.items():
         units = list(dict.fromkeys(names[s.case] for s in group))
-        ranges = list(dict.fromkeys(str(s.case.train) for s in group))
-        cells = {(names[s.case], str(s.case.train)): s for s in group}
+        ranges = list(dict.fromkeys(where[s.case] for s in group))
+        cells = {(names[s.case], where[s.case]): s for s in group}
         each = max(1, (width - max(map(len, ranges)) - 3) // max(CELL, *(len(u) + 1 for u in units)))
         for start in range(0, len(units), each):
             part = units[start : start + each]
             most = max((cells[key].success.n for key in cells if key[0] in part), default=0)
-            yield f"{operation}, {inputs} inputs: share of {most} runs solved \\[95% interval]"
+            yield f"{operation}{inputs}: share of {most} runs solved \\[95% interval]"
             table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-            for name in ("trained on", *part):
+            for name in ("trained on" if along == "range" else "", *part):
                 table.add_column(name, no_wrap=True)
             for name in ranges:
                 table.add_row(name, *(_cell(cells.get((unit, name))) for unit in part))

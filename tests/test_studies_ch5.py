@@ -12,7 +12,9 @@ L1 = "RealNPU (L1 1e-09 to 1e-07)"
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("division")  # one for all: cases that stand in two studies are trained once
+    return tmp_path_factory.mktemp(
+        "division"
+    )  # one for all: cases that stand in two studies are trained once
 
 
 def test_among_ten_inputs_the_nru_solves_positive_ranges_and_no_negative_one(folder):

@@ -60,7 +60,7 @@ ARITHMETIC = (
     *LONG_NMU,
     *SHORT_SNMU,
     *SHORT_BATCH,
-    *sums(STG, gates(LONG, 0.01)),  # the best of the single unit
+    *sums(STG, gates(LONG, 0.01)),  # of what the single unit does best with, the quickest
     *sums(NMU, LONG.replace(gradient_noise=0.01)),
 )
 NOISE = ((0.01, 0.05), (0.1, 0.5), (1, 2), (1, 5), (5, 10), (10, 20))

@@ -39,10 +39,13 @@ def colours(names: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def panels(
-    group: Sequence[Summary], names: dict[Case, str], looks: dict[str, tuple[str, str]]
+    group: Sequence[Summary],
+    names: dict[Case, str],
+    places: dict[Case, str],
+    looks: dict[str, tuple[str, str]],
 ) -> dict[str, Any]:
-    """Success rate, solved-at and sparsity error per training range; one colour per unit, intervals as whiskers."""
-    ranges = list(dict.fromkeys(str(s.case.train) for s in group))
+    """Success rate, solved-at and sparsity error by place on the axis; one colour per unit, intervals as whiskers."""
+    ranges = list(dict.fromkeys(places[s.case] for s in group))
     units = list(dict.fromkeys(names[s.case] for s in group))
     traces = []
     for k, unit in enumerate(units):
@@ -51,7 +54,7 @@ def panels(
         for row, (name, _) in enumerate(PANELS):
             shown = [s for s in mine if getattr(s, name).n > 0]
             traces.append(
-                _trace(unit, name, shown, [ranges.index(str(s.case.train)) + shift for s in shown], looks)
+                _trace(unit, name, shown, [ranges.index(places[s.case]) + shift for s in shown], looks)
             )
             axis = "" if row == 0 else str(row + 1)
             traces[-1] |= {
@@ -99,8 +102,8 @@ def _trace(
         "type": "scatter",
         "mode": "markers",
         "name": safe(unit),
-        "x": list(places),
-        "y": [i.estimate for i in found],
+        "x": list(places) or [None],  # Plotly cannot place the axes of a panel without any entry
+        "y": [i.estimate for i in found] or [None],
         "error_y": {
             "type": "data",
             "symmetric": False,

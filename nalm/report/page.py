@@ -12,7 +12,7 @@ from nalm.claims import Verdict, unit_of
 from nalm.config import Case
 from nalm.errors import NALMError
 from nalm.landscapes import LANDSCAPES, compute
-from nalm.report import classify, figures
+from nalm.report import classify, figures, maps
 from nalm.report.study import Study, best, require, studies
 from nalm.stats import Interval
 from nalm.summary import Summary
@@ -139,7 +139,7 @@ def _experiment(study: Study, looks: dict[str, tuple[str, str]], with_curves: bo
             "operation": operation,
             "sign": figures.OPERATIONS.get(operation, operation),
             "inputs": inputs,
-            "figure": figures.panels(group, study.labels, looks),
+            "figure": figures.panels(group, study.labels, study.places, looks),
             "cells": [_cell(s, study) for s in group],
             "curves": any(s.case.hash[:12] in blocks["cases"] for s in group),
             "paths": any(s.case.hash[:12] in moving for s in group),
@@ -148,6 +148,7 @@ def _experiment(study: Study, looks: dict[str, tuple[str, str]], with_curves: bo
     ]
     return {
         "name": study.name,
+        "maps": [figures.thinned(surface.json()) for surface in maps.drawn(study)],
         "title": study.title,
         "groups": groups,
         "claims": sorted(map(_claim, study.verdicts), key=lambda c: ORDER.index(c["verdict"])),
@@ -171,7 +172,7 @@ def _cell(s: Summary, study: Study) -> dict[str, Any]:
         "case": s.case.hash[:12],
         "unit": study.labels[s.case],
         "model": unit_of(s.case),
-        "range": str(s.case.train),
+        "range": study.places[s.case],
         "success": interval(s.success),
         "solved_at": interval(s.solved_at),
         "median": interval(s.median),

@@ -122,7 +122,8 @@ class MLP(Trainable):
 
     def compute(self, x: Tensor) -> Tensor:
         for layer in range(len(self.hidden) + 1):
-            x = F.linear(x, getattr(self, f"weight{layer}"))
+            weight = getattr(self, f"weight{layer}")
+            x = F.matrix(x, weight) if layer and x.shape[-1] > F.UNROLL else F.linear(x, weight)
             x = x + getattr(self, f"bias{layer}").unsqueeze(-2) if self.bias else x
             x = ACTIVATIONS[self.activation](x) if layer < len(self.hidden) else x
         return x
