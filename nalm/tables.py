@@ -7,8 +7,10 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
+from nalm import costs
 from nalm.claims import Verdict
 from nalm.config import Experiment
+from nalm.costs import Machine
 from nalm.labels import axis, labels, places, unit_of
 from nalm.stats import Interval
 from nalm.summary import Summary
@@ -90,13 +92,14 @@ def _interval(interval: Interval | None) -> str:
     return "" if interval is None else _number(interval.estimate, interval.low, interval.high)
 
 
-def listing(experiments: Iterable[Experiment]) -> Table:
+def listing(experiments: Iterable[Experiment], machine: Machine, factor: float = 1.0) -> Table:
     """What can be run, and what it costs."""
-    table = Table("experiment", "cases", "runs", "run-steps", "what it asks")
+    table = Table("experiment", "runs", "run-steps", "time", "what it asks")
     for e in experiments:
         steps = sum(case.recipe.steps for case in e.cases) * len(e.seeds)
         runs = len(e.cases) * len(e.seeds)
-        table.add_row(e.name, f"{len(e.cases)}", f"{runs:,}", f"{steps:.2g}", e.title)
+        time = costs.spoken(costs.estimate(e, machine, factor))
+        table.add_row(e.name, f"{runs:,}", f"{steps:.2g}", time, e.title)
     return table
 
 

@@ -10,16 +10,10 @@ from torch.quasirandom import SobolEngine
 from nalm import draws
 from nalm.config import Range
 from nalm.errors import NALMError
+from nalm.programs import family
 
 BENFORD = (0.301, 0.176, 0.125, 0.097, 0.079, 0.067, 0.058, 0.051, 0.046)  # as published, of digits 1 to 9
 SOBOL_BITS = 30
-
-
-def family(kind: Range) -> str:
-    """Which ranges one sampler can draw together: a uniform range is a mirrored one with equal parts."""
-    return {"uniform": "box", "mirrored": "box", "parted": "split", "points": "split"}.get(
-        kind.kind, kind.kind
-    )
 
 
 class Sampler:
