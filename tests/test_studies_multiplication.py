@@ -35,10 +35,10 @@ def on(cases: tuple[Case, ...], train_range: str) -> Case:
 @pytest.mark.parametrize("name", NAMES)
 def test_an_experiment_runs_from_its_definition_to_the_page(name, tmp_path):
     e = EXPERIMENTS[name]
-    some = e.cases[:: max(1, len(e.cases) // 4)][:4]
-    small = e.replace(cases=tuple(shortened(c, 20) for c in some), seeds=e.seeds[:2], claims=())
+    some = e.cases[:: max(1, len(e.cases) // 3)][:3]
+    small = e.replace(cases=tuple(shortened(c, 20) for c in some), seeds=e.seeds[:1], claims=())
     state = run([small], tmp_path, device="cpu", compiled=False, workers=1)
-    assert state.finished == state.runs == 2 * len(some)
+    assert state.finished == state.runs == len(some)
     with Store(tmp_path) as store:
         outcomes = store.outcomes(name)
     assert {o.case for o in outcomes} == set(small.cases) and all(o.steps == 20 for o in outcomes)
