@@ -37,7 +37,7 @@ class Checkpoint:
         if wanted is None or tuple(wanted) == self.runs:
             return arrays
         rows = [self.runs.index(key) for key in wanted]
-        along = {"curves": 1, "trajectories": 1, "params": 0, "slots": 0, "resets": 0, "since": 0}
+        along = {"curves": 1, "trajectories": 1, "params": 0, "slots": 0, "resets": 0, "since": 0, "best": 0}
         kinds = {name: along.get(name.split(".")[0]) for name in arrays}
         return {n: a if (axis := kinds[n]) is None else a.take(rows, axis) for n, a in arrays.items()}
 

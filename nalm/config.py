@@ -4,71 +4,16 @@ Names (of units, losses, operations) are strings here and are resolved by the en
 configuration needs nothing but the standard library.
 """
 
-import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from nalm.values import Value, require
-
-Kind = Literal["uniform", "mirrored", "split", "truncated", "benford", "normal", "exponential", "sobol"]
-
-
-@dataclass(frozen=True)
-class Range(Value):
-    """Where inputs are drawn from; the upper end is excluded.
-
-    ``mirrored`` chooses per element between [low, high) and [low2, high2); ``split`` draws the first half
-    of the columns from the first and the rest from the second. ``truncated`` is a normal within the ends.
-    """
-
-    low: float = 0.0
-    high: float = 1.0
-    kind: Kind = "uniform"
-    low2: float = 0.0
-    high2: float = 0.0
-    mean: float = 0.0
-    sd: float = 1.0
-
-    def check(self) -> None:
-        if self.kind not in ("normal", "exponential"):
-            require(self.low < self.high, f"A range needs low < high, got [{self.low:g}, {self.high:g}).")
-        if self.kind in ("mirrored", "split"):
-            require(self.low2 < self.high2, f"A {self.kind} range needs low2 < high2, got {self}.")
-        require(self.sd > 0, f"A range needs sd > 0, got {self.sd:g}.")
-        if self.kind == "truncated":
-            far = max(self.low - self.mean, self.mean - self.high) / self.sd
-            require(far < 37, f"{self} lies {far:g} standard deviations out, where nothing can be drawn.")
-        if self.kind == "benford":
-            whole = all(e >= 10 and math.log10(e).is_integer() for e in (self.low, self.high))
-            require(whole, f"Benford's ends are powers of ten from 10 on, got [{self.low:g}, {self.high:g}).")
-
-    def __str__(self) -> str:
-        first, second = f"[{self.low:g},{self.high:g})", f"[{self.low2:g},{self.high2:g})"
-        return {
-            "uniform": f"U{first}",
-            "mirrored": f"U{first}u{second}",
-            "split": f"U{first}|{second}",
-            "truncated": f"TN({self.mean:g},{self.sd:g}){first}",
-            "benford": f"B{first}",
-            "normal": f"N({self.mean:g},{self.sd:g})",
-            "exponential": f"Exp({self.sd:g})",
-            "sobol": f"Sobol{first}",
-        }[self.kind]
-
-
-def mirrored(low: float, high: float, low2: float, high2: float) -> Range:
-    """Per element from one of two ranges."""
-    return Range(low, high, "mirrored", low2, high2)
-
-
-def split(low: float, high: float, low2: float, high2: float) -> Range:
-    """The first half of the columns from one range, the rest from another."""
-    return Range(low, high, "split", low2, high2)
-
-
-def truncated(low: float, high: float, mean: float, sd: float) -> Range:
-    """A normal distribution within the ends."""
-    return Range(low, high, "truncated", mean=mean, sd=sd)
+from nalm.ranges import Range as Range
+from nalm.ranges import mirrored as mirrored
+from nalm.ranges import parted as parted
+from nalm.ranges import points as points
+from nalm.ranges import split as split
+from nalm.ranges import truncated as truncated
+from nalm.values import Value, later, require
 
 
 @dataclass(frozen=True)
@@ -154,6 +99,7 @@ class Recipe(Value):
     gradient_noise: float = 0.0  # eta of N(0, eta / (1 + step)^0.55)
     inalu: bool = False  # the iNALU's rule: penalty `weight` by 0.05 once it fits, reinitialise if stuck
     stop_when_solved: bool = False
+    grid: int = later(0)  # initial weights on a grid of so many points from 0 to 1, by the seed; 0 draws them
 
     def check(self) -> None:
         require(
@@ -167,6 +113,7 @@ class Recipe(Value):
             bool(self.then) == (self.switch > 0) and self.switch >= 0,
             f"A second loss needs a step to switch at, got then={self.then!r} and switch={self.switch}.",
         )
+        require(self.grid == 0 or self.grid > 1, f"A grid has at least two points, got {self.grid}.")
         names = [name for name, _ in self.penalties]
         require(len(set(names)) == len(names), f"A penalty is named twice in {names}.")
 
@@ -176,11 +123,12 @@ class Threshold(Value):
     """When a run is solved: its test error is below that of a model that is off by epsilon, or a number.
 
     ``single`` and ``sums`` simulate a unit, or a layer of sums before an exact unit, whose weights are
-    off by epsilon (thesis 3.3.1.1); ``fixed`` is the number itself. ``widened`` counts one element more
-    in each subset, as the script behind the published thresholds of two-layer tasks does.
+    off by epsilon (thesis 3.3.1.1); ``fixed`` is the number itself; ``gold`` is the error of the unit with
+    gold weights on the published test set, plus float32's epsilon (thesis 5.8). ``widened`` counts one element
+    more in each subset, as the script behind the published thresholds of two-layer tasks does.
     """
 
-    kind: Literal["single", "sums", "fixed"] = "single"
+    kind: Literal["single", "sums", "fixed", "gold"] = "single"
     epsilon: float = 1e-5
     value: float = 1e-5
     metric: Literal["mse"] = "mse"
@@ -197,7 +145,11 @@ class Case(Value):
 
     The operands are sums over subsets of neighbouring inputs: ``subset`` elements each (1: single inputs),
     the next subset overlapping the last by ``overlap``. Which inputs they are depends on the run's seed.
+    ``operands`` says instead which inputs they are, as (first, one past the last) each, for every seed.
     ``data="authors"`` takes operand positions and evaluation sets from the generators of the published code.
+    ``scaling`` shows the model scaled inputs and scales its outputs back, by the statistics of training data.
+    ``times`` makes an example a sequence, so long in training and so long in the test: operands are sums over it too,
+    and the first layer is a cell that sees each part in turn beside its own last output, which starts at 0.
     """
 
     model: tuple[Layer, ...]
@@ -212,20 +164,37 @@ class Case(Value):
     sample: int = 0  # rows of a fixed training sample; 0 draws fresh batches
     threshold: Threshold = field(default_factory=Threshold)
     data: Literal["draws", "authors"] = "draws"
+    scaling: Literal["", "minmax", "zscore"] = later("")
+    times: tuple[int, ...] = later(())
+    operands: tuple[tuple[int, int], ...] = later(())
 
     def check(self) -> None:
         require(len(self.model) >= 1, "A case needs a model of at least one layer.")
+        require(
+            self.threshold.kind != "gold" or self.data == "authors",
+            "A gold threshold is measured on the published test set: it needs data='authors'.",
+        )
         require(self.subsets >= 1, f"A task has at least one operand, got {self.subsets}.")
         require(
             self.subset >= 1 and 0 <= self.overlap <= self.subset,
             f"Subsets of {self.subset} cannot overlap by {self.overlap}.",
         )
+        require(
+            not self.times or (len(self.times) == 2 and min(self.times) >= 1),
+            f"Sequences have a length in training and one in the test, each 1 or more; got {self.times}.",
+        )
         require(self.used <= self.inputs, f"The operands take {self.used} inputs, there are {self.inputs}.")
+        require(
+            all(0 <= first < end for first, end in self.operands),
+            f"An operand is (first, one past the last) of its inputs, got {self.operands}.",
+        )
         require(self.sample >= 0, f"A sample has 0 or more rows, got {self.sample}.")
 
     @property
     def used(self) -> int:
         """How many neighbouring inputs the operands cover."""
+        if self.operands:
+            return max(end for _, end in self.operands)
         return self.subset + (self.subsets - 1) * (self.subset - self.overlap)
 
     @property
@@ -240,6 +209,7 @@ class Claim(Value):
     """A published number, with where it stands and what it is about.
 
     ``unit``, ``operation`` and ``where`` (a training range or a setting) are the library's names for it.
+    ``cases`` are the hashes of the cases it is about; without them it is about those of that unit and range.
     """
 
     source: str
@@ -254,6 +224,7 @@ class Claim(Value):
     unit: str = ""
     operation: str = ""
     where: str = ""
+    cases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

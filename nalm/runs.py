@@ -39,6 +39,17 @@ class Outcome:
         return self.outcome == "solved"
 
 
+@dataclass(frozen=True)
+class Mark:
+    """Where a run's validation error was lowest, its errors there, and when its test error was first low enough."""
+
+    best_step: int
+    validation: float
+    test: float
+    sparsity: float
+    solved_at: int | None
+
+
 @dataclass
 class Runs:
     """Curves and outcomes of runs; row i is ``cases[i]`` with ``seeds[i]``."""
@@ -57,31 +68,32 @@ class Runs:
     modes: list[str]  # eager, compiled or captured
     device: str = "cpu"
     resets: list[int] = field(default_factory=list)
+    marks: list[Mark] = field(
+        default_factory=list
+    )  # curves may have been thinned; these are of every evaluation
+
+    def __post_init__(self) -> None:
+        if not self.marks:
+            columns = (self.steps, self.validation, self.test, self.sparsity, self.thresholds)
+            self.marks = [_mark(*row) for row in zip(*columns, strict=True)]
 
     def __len__(self) -> int:
         return len(self.cases)
 
     @property
-    def best(self) -> list[int]:
-        """Index of the evaluation with the lowest validation error; the last if none is a number."""
-        return [best(v) for v in self.validation]
-
-    @property
     def solved(self) -> npt.NDArray[np.bool_]:
         """Whether the test error at the best evaluation is below the threshold."""
-        rows = zip(self.test, self.best, self.thresholds, strict=True)
-        return np.array([bool(t[b] < limit) for t, b, limit in rows])
+        return np.array([m.test < limit for m, limit in zip(self.marks, self.thresholds, strict=True)], bool)
 
     @property
     def solved_at(self) -> list[int | None]:
         """The first evaluated step at which the test error was below the threshold."""
-        rows = zip(self.test, self.steps, self.thresholds, strict=True)
-        return [int(s[np.argmax(t < limit)]) if (t < limit).any() else None for t, s, limit in rows]
+        return [m.solved_at for m in self.marks]
 
     @property
     def sparsity_error(self) -> Array:
         """The sparsity error at the best evaluation."""
-        return np.array([s[b] for s, b in zip(self.sparsity, self.best, strict=True)])
+        return np.array([m.sparsity for m in self.marks])
 
     @property
     def outcomes(self) -> list[str]:
@@ -94,17 +106,12 @@ class Runs:
 
     def lines(self) -> list[Outcome]:
         """Every run in a line."""
-        rows = zip(self.best, self.outcomes, self.solved_at, strict=True)
         return [
             Outcome(
                 case=self.cases[i],
                 seed=self.seeds[i],
                 outcome=outcome,
-                solved_at=solved_at,
-                best_step=int(self.steps[i][best]),
-                validation=float(self.validation[i][best]),
-                test=float(self.test[i][best]),
-                sparsity=float(self.sparsity[i][best]),
+                **vars(mark),
                 threshold=self.thresholds[i],
                 steps=int(self.steps[i][-1]),
                 resets=self.resets[i],
@@ -114,7 +121,7 @@ class Runs:
                 device=self.device,
                 neighbours=len(self),
             )
-            for i, (best, outcome, solved_at) in enumerate(rows)
+            for i, (mark, outcome) in enumerate(zip(self.marks, self.outcomes, strict=True))
         ]
 
     def of(self, case: Case) -> "Runs":
@@ -124,13 +131,21 @@ class Runs:
     def take(self, which: Sequence[int]) -> "Runs":
         """Some of the runs, in the order given."""
         fields = ("cases", "seeds", "steps", "validation", "test", "sparsity", "weights", "trajectories")
-        fields += ("formulas", "thresholds", "seconds", "modes", "resets")  # type: ignore[assignment]
+        fields += ("formulas", "thresholds", "seconds", "modes", "resets", "marks")  # type: ignore[assignment]
         return Runs(**{name: [getattr(self, name)[i] for i in which] for name in fields}, device=self.device)
 
 
 def best(validation: Array) -> int:
     """Where the validation error is lowest, not-a-numbers aside."""
     return int(np.nanargmin(validation)) if np.isfinite(validation).any() else len(validation) - 1
+
+
+def _mark(
+    steps: npt.NDArray[np.int64], validation: Array, test: Array, sparsity: Array, limit: float
+) -> Mark:
+    at, low = best(validation), test < limit
+    first = int(steps[np.argmax(low)]) if low.any() else None
+    return Mark(int(steps[at]), float(validation[at]), float(test[at]), float(sparsity[at]), first)
 
 
 def joined(parts: Sequence[tuple[list[int], Runs]]) -> Runs:

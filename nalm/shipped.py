@@ -22,6 +22,7 @@ from nalm.store import Store
 POINTS = 51  # of a curve that is shipped
 SEEN = ("test", "validation")  # curves that are shipped for every run
 MOVING = 5  # seeds whose weight trajectories are shipped
+DRAWN = ("MLP",)  # baselines whose predictions are drawn
 NUMBERS = [f.name for f in fields(Outcome) if f.name not in ("case", "seed", "version")]
 PEOPLE = ("unit", "operation", "train", "inputs")  # columns for readers; the JSON holds the cases themselves
 
@@ -108,15 +109,22 @@ def _day(seconds: float) -> str:
 
 
 def points(store: Store, o: Outcome) -> dict[str, np.ndarray]:
-    """A run's curves at some 51 of its evaluations, and for the first seeds the paths of its weights."""
+    """A run's curves at some 51 of its evaluations, and for the first seeds the paths of its weights.
+
+    Starts on a grid are a map, which needs all of them; perceptrons of two inputs are drawn from their final weights.
+    """
     arrays = store.arrays(o.case.hash, o.seed)
     count = len(arrays["steps"])
     kept = np.unique(np.linspace(0, count - 1, min(POINTS, count)).round().astype(int))
     found = {name: arrays[name][kept] for name in ("steps", *SEEN)}
-    for name, values in arrays.items() if o.seed < MOVING else ():
-        if name.startswith("trajectories."):
-            flat = values[kept].reshape(len(kept), -1)
-            found |= {f"{name.removeprefix('trajectories.')}[{i}]": flat[:, i] for i in range(flat.shape[1])}
+    if o.seed >= MOVING and not o.case.recipe.grid:
+        return found
+    paths = {n.removeprefix("trajectories."): v for n, v in arrays.items() if n.startswith("trajectories.")}
+    for name, values in paths.items():
+        flat = values[kept].reshape(len(kept), -1)
+        found |= {f"{name}[{i}]": flat[:, i] for i in range(flat.shape[1])}
+    if o.case.inputs == 2 and any(layer.unit in DRAWN for layer in o.case.model):
+        found |= {name: v.flatten() for name, v in arrays.items() if name.startswith("weights.")}
     return found
 
 

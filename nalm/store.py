@@ -175,6 +175,12 @@ class Store:
         with errors(self.path):
             return self._finished()
 
+    def pace(self, device: str) -> list[tuple[str, float, int]]:
+        """What the finished runs on a device took: case, seconds and steps of all its runs."""
+        query = "SELECT hash, sum(seconds), sum(steps) FROM runs WHERE device = ? GROUP BY hash"
+        with errors(self.path):
+            return self.db.execute(query, (device,)).fetchall()
+
     def experiments(self) -> dict[str, str]:
         """Names and titles of the experiments that were run into this folder."""
         with errors(self.path):

@@ -23,7 +23,14 @@ Problem = tuple[float, int, str, int]  # distance from what was asked; inputs, r
 
 OTHERS = 3  # runners-up that are named
 ANOTHER = 1.0  # the distance to a distribution that is not uniform, its ends aside
-BASELINES = ("Linear", "MLP", "Quadratic", "ProductFC", "Fixed")  # these are not names of the package
+BASELINES = (
+    "Linear",
+    "Affine",
+    "MLP",
+    "Quadratic",
+    "ProductFC",
+    "Fixed",
+)  # these are not names of the package
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,11 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from nalm.claims import Verdict, label, unit_of
+from nalm import costs
+from nalm.claims import Verdict
 from nalm.config import Experiment
+from nalm.costs import Machine
+from nalm.labels import axis, labels, places, unit_of
 from nalm.stats import Interval
 from nalm.summary import Summary
 
@@ -16,29 +19,32 @@ CELL = 10  # characters that a cell such as [.87,1.0] takes
 
 
 def success(summaries: Sequence[Summary], width: int = 80) -> Iterator[Table | str]:
-    """Success rates with their 95% intervals: ranges down, units across, one title and table per task."""
-    tasks: dict[tuple[str, int], list[Summary]] = {}
+    """Success rates with their 95% intervals: ranges down, units across, one title and table per task.
+
+    Where a sweep is of something else than ranges, that goes down.
+    """
+    names, where = labels(s.case for s in summaries), places(s.case for s in summaries)
+    along = axis(s.case for s in summaries)
+    tasks: dict[tuple[str, str], list[Summary]] = {}
     for s in summaries:
-        tasks.setdefault((s.case.operation, s.case.inputs), []).append(s)
+        tasks.setdefault(
+            (s.case.operation, "" if along == "inputs" else f", {s.case.inputs} inputs"), []
+        ).append(s)
     for (operation, inputs), group in tasks.items():
-        units = list(dict.fromkeys(_column(s) for s in group))
-        ranges = list(dict.fromkeys(str(s.case.train) for s in group))
-        cells = {(_column(s), str(s.case.train)): s for s in group}
+        units = list(dict.fromkeys(names[s.case] for s in group))
+        ranges = list(dict.fromkeys(where[s.case] for s in group))
+        cells = {(names[s.case], where[s.case]): s for s in group}
         each = max(1, (width - max(map(len, ranges)) - 3) // max(CELL, *(len(u) + 1 for u in units)))
         for start in range(0, len(units), each):
             part = units[start : start + each]
             most = max((cells[key].success.n for key in cells if key[0] in part), default=0)
-            yield f"{operation}, {inputs} inputs: share of {most} runs solved \\[95% interval]"
+            yield f"{operation}{inputs}: share of {most} runs solved \\[95% interval]"
             table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-            for name in ("trained on", *part):
+            for name in ("trained on" if along == "range" else "", *part):
                 table.add_column(name, no_wrap=True)
             for name in ranges:
                 table.add_row(name, *(_cell(cells.get((unit, name))) for unit in part))
             yield table
-
-
-def _column(s: Summary) -> str:
-    return label(s.case)
 
 
 def _cell(s: Summary | None) -> str:
@@ -86,13 +92,14 @@ def _interval(interval: Interval | None) -> str:
     return "" if interval is None else _number(interval.estimate, interval.low, interval.high)
 
 
-def listing(experiments: Iterable[Experiment]) -> Table:
+def listing(experiments: Iterable[Experiment], machine: Machine, factor: float = 1.0) -> Table:
     """What can be run, and what it costs."""
-    table = Table("experiment", "cases", "runs", "run-steps", "what it asks")
+    table = Table("experiment", "runs", "run-steps", "time", "what it asks")
     for e in experiments:
         steps = sum(case.recipe.steps for case in e.cases) * len(e.seeds)
         runs = len(e.cases) * len(e.seeds)
-        table.add_row(e.name, f"{len(e.cases)}", f"{runs:,}", f"{steps:.2g}", e.title)
+        time = costs.spoken(costs.estimate(e, machine, factor))
+        table.add_row(e.name, f"{runs:,}", f"{steps:.2g}", time, e.title)
     return table
 
 

@@ -10,6 +10,7 @@ import json
 import math
 import types
 import typing
+from collections.abc import Callable
 from typing import Any, Literal, Self
 
 from nalm.errors import NALMError, unknown
@@ -20,10 +21,10 @@ class Value:
 
     def __post_init__(self) -> None:
         """Bring every field to its declared type, so that equal values have equal JSON; then check it."""
-        hints = _hints(type(self))  # type: ignore[arg-type]
-        for f in dataclasses.fields(self):  # type: ignore[arg-type]
-            where = f"{type(self).__name__}.{f.name}"
-            object.__setattr__(self, f.name, _typed(hints[f.name], getattr(self, f.name), where))
+        for name, kind, fits in _fields(type(self)):  # type: ignore[arg-type]
+            value = getattr(self, name)
+            if not fits(value):  # most do, and there are thousands
+                object.__setattr__(self, name, _typed(kind, value, f"{type(self).__name__}.{name}"))
         self.check()
 
     def check(self) -> None:
@@ -61,9 +62,42 @@ def _hints(kind: type) -> dict[str, Any]:
     return typing.get_type_hints(kind)
 
 
+@functools.lru_cache
+def _fields(kind: type) -> list[tuple[str, Any, Callable[[Any], bool]]]:
+    """Every field with its type and a quick test: whether a value certainly is as it should be."""
+    return [(name, hint, _test(hint)) for name, hint in _hints(kind).items()]
+
+
+def _test(kind: Any) -> Callable[[Any], bool]:
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if kind is float:
+        return _finite
+    if isinstance(kind, type) and origin is None:
+        return lambda value: type(value) is kind
+    if origin is Literal:
+        return lambda value: type(value) is str and value in arguments
+    if origin is tuple and arguments[-1] is Ellipsis:
+        each = _test(arguments[0])
+        return lambda value: type(value) is tuple and all(map(each, value))
+    if origin in (types.UnionType, typing.Union):  # every union here is a type or None
+        some = _test(arguments[0])
+        return lambda value: value is None or some(value)
+    return lambda value: False
+
+
+def _finite(value: Any) -> bool:
+    return type(value) is float and value - value == 0 and (value != 0 or math.copysign(1, value) > 0)
+
+
+def later(default: Any) -> Any:
+    """A field younger than stored results: at its default it is left out of the JSON, so that their hashes stay."""
+    return dataclasses.field(default=default, metadata={"later": True})
+
+
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        fields = [(f, getattr(value, f.name)) for f in dataclasses.fields(value)]
+        return {f.name: _plain(v) for f, v in fields if not (f.metadata.get("later") and v == f.default)}
     if isinstance(value, tuple):
         return [_plain(v) for v in value]
     return value

@@ -12,6 +12,7 @@ import nalm
 from nalm.claims import judge, of_published
 from nalm.config import Range
 from nalm.experiments import EXPERIMENTS
+from nalm.published import tied
 
 DATA = Path(nalm.__file__).parent / "data" / "claims.csv.gz"
 
@@ -94,3 +95,36 @@ def test_runs_of_another_length_are_not_held_against_a_claim():
     (one,) = outcomes("NMU", [True])
     ours = [replace(one, case=case), replace(one, case=short)]
     assert of_published(experiment, ours) == ours[:1]
+
+
+def test_a_tied_claim_is_about_its_cases_alone():
+    runs = outcomes("SNMU", [True] * 4) + outcomes("SNMU", [False] * 4, train=Range(3, 4))
+    names = {("MLP(1)", "multiply", "25 seeds"): runs[0].case}
+    said = [
+        claim("success_rate", 1.0, unit="MLP(1)", where="25 seeds"),
+        claim("success_rate", 0.0, unit="NMU"),
+    ]
+    (only,) = tied(said, names)
+    assert only.cases == (runs[0].case.hash,) and judge(only, runs).ours.n == 4
+    assert judge(only, runs).verdict == "agrees" and judge(only, runs[4:]).verdict == "not comparable"
+
+
+def test_errors_are_compared_by_their_mean_and_rounding_is_no_error():
+    runs = [replace(o, validation=1.0 + o.seed, test=10.0 + 10 * o.seed) for o in outcomes("NMU", [True] * 3)]
+    mean = {"where": "U[1,2)", "low": 1.5, "high": 2.5}
+    assert judge(claim("interpolation_mse", 2.1, **mean), runs).ours.method == "Student-t"
+    assert judge(claim("interpolation_mse", 2.1, **mean), runs).verdict == "agrees"
+    assert judge(claim("extrapolation_mse", 2.1, **mean), runs).ours.estimate == 20
+    assert judge(claim("extrapolation_mse", 200.0, 199, 201), runs).verdict == "differs"
+    exact = [replace(o, test=1e-13) for o in runs]
+    assert judge(claim("extrapolation_mse", 9.9e-13, 9.9e-13, 9.9e-13), exact).verdict == "agrees"
+    assert judge(claim("interpolation_success", 0.0), runs).verdict == "agrees"
+    assert judge(claim("extrapolation_success", 100.0), exact).verdict == "agrees"
+    assert judge(claim("extrapolation_solved_by_some_seed", 0.0), exact).verdict == "differs"
+    assert judge(claim("solved_at", 5_400, 5_300, 5_500), runs).ours.estimate == 5_000
+
+
+def test_a_median_published_with_two_digits_may_be_off_by_them():
+    runs = outcomes("NMU", [True] * 9, at=1_370_000)
+    assert judge(claim("solved_at_median", 1_400_000), runs).verdict == "agrees"
+    assert judge(claim("solved_at_median", 1_600_000), runs).verdict == "differs"

@@ -114,13 +114,14 @@ OTHER = {  # a different value for every field of every class
     Recipe: {"steps": 1, "batch": 1, "lr": 0.1, "optimiser": "sgd", "momentum": 0.9, "schedule": "cosine"}
     | {"loss": "pcc", "then": "mape", "switch": 7, "penalties": (("w", Ramp(1)),), "l1": Growth(1e-9, 1e-7)}
     | {"l2": Growth(1e-9, 1e-7), "clip_norm": 1.0, "clip_value": 1.0, "gradient_noise": 1.0, "inalu": True}
-    | {"stop_when_solved": True},
+    | {"stop_when_solved": True, "grid": 21},
     Threshold: {"kind": "sums", "epsilon": 1e-4, "value": 1.0, "widened": True},
     Case: {"model": (Layer("NAU"),), "operation": "add", "train": Range(), "test": Range(), "inputs": 9}
     | {"recipe": Recipe(steps=1), "subset": 2, "overlap": 1, "subsets": 1, "sample": 1, "data": "authors"}
-    | {"threshold": Threshold("fixed")},
+    | {"threshold": Threshold("fixed"), "operands": ((0, 4), (0, 2)), "scaling": "zscore", "times": (2, 3)},
     Claim: {"source": "x", "metric": "x", "value": 2.0, "low": 0.1, "high": 0.2, "n": 25, "note": "x"}
-    | dict.fromkeys(("place", "task", "unit", "operation", "where"), "x"),
+    | dict.fromkeys(("place", "task", "unit", "operation", "where"), "x")
+    | {"cases": ("x",)},
     Experiment: {"name": "x", "title": "x", "cases": (), "seeds": (3,), "claims": ()},
 }
 FIRST = [Range(), Layer("NMU"), Ramp(1), Growth(1e-9, 1e-7), Recipe(then="pcc", switch=1), Threshold()]
@@ -162,6 +163,13 @@ def test_the_canonical_text_of_a_layer_is_this_one():
     layer = Layer("NMU", 2, (("b", [1, 2.5]), ("a", None)))
     assert layer.json() == '{"options":[["b",[1,2.5]],["a",null]],"out":2,"unit":"NMU"}'
     assert layer.options == (("b", (1, 2.5)), ("a", None))
+
+
+def test_a_field_that_came_later_leaves_older_hashes_alone():
+    assert "operands" not in CASE.json() and "grid" not in CASE.json()
+    assert CASE.hash == "cc0f4fdb243e2e15cac3ef315a70414d37b7ecc0fba9d67f505f3dd9e56f8831"  # shipped so
+    other = CASE.replace(operands=((0, 1), (0, 2)), recipe=Recipe(grid=5))
+    assert '"operands":[[0,1],[0,2]]' in other.json() and Case.from_json(other.json()) == other
 
 
 @pytest.mark.parametrize("value", FIRST, ids=lambda v: type(v).__name__)

@@ -11,6 +11,7 @@ from rich.console import Console
 from nalm import tables
 from nalm.claims import judge
 from nalm.config import Range
+from nalm.costs import Machine
 from nalm.experiments import EXPERIMENTS
 from nalm.summary import summarise
 
@@ -65,7 +66,7 @@ def test_claims_are_shown_with_their_verdict():
 
 
 def test_every_experiment_can_be_listed_and_shown():
-    assert "thesis/ch3/mul" in printed(tables.listing(EXPERIMENTS.values()))
+    assert "thesis/ch3/mul" in printed(tables.listing(EXPERIMENTS.values(), Machine("cpu", 2)))
     for experiment in EXPERIMENTS.values():
         text = printed(*tables.shown(experiment))
         assert experiment.name in text and max(map(len, text.splitlines())) <= 80

@@ -14,18 +14,38 @@ if TYPE_CHECKING:
 
 
 @app.command("list")
-def list_(json: Json = False) -> None:
-    """List every experiment: what it asks, and what it costs."""
-    from nalm import tables
+def list_(out: Out = OUT, json: Json = False) -> None:
+    """List every experiment: what it asks, and what it costs.
+
+    Times are estimates for this machine: from rates measured with the engine of `nalm bench`, for its number of cores
+    or for a GPU; on a CPU corrected by the runs in the results folder, if it has any.
+    """
+    from nalm import costs, tables
     from nalm.experiments import EXPERIMENTS
 
+    machine, factor = costs.here(), _correction(out)
     if json:
-        print_json([_plain(e) for e in EXPERIMENTS.values()])
+        times = {e.name: costs.estimate(e, machine, factor) for e in EXPERIMENTS.values()}
+        print_json([{**_plain(e), "seconds": round(times[e.name], 1)} for e in EXPERIMENTS.values()])
         return
     from rich.console import Console
 
-    Console().print(tables.listing(EXPERIMENTS.values()))
+    Console().print(tables.listing(EXPERIMENTS.values(), machine, factor))
+    source = "measured rates" if factor == 1 else f"the runs in {out}"
+    typer.echo(f"Times are estimates for {machine}, from {source}.")
     typer.echo("Analytic figures, computed when they are asked for: nalm show landscapes")
+
+
+def _correction(out: Path) -> float:
+    """How much slower than measured the cores of this machine are, by the runs of a results folder."""
+    from nalm import costs
+    from nalm.experiments import EXPERIMENTS
+    from nalm.store import NAME, Store
+
+    if not (out / NAME).exists():
+        return 1.0
+    with Store(out) as store:
+        return costs.correction(store.pace("cpu"), EXPERIMENTS.values())
 
 
 @app.command()

@@ -43,12 +43,12 @@ def check(cases: Sequence[Case]) -> None:
         for name in (case.recipe.loss, case.recipe.then):
             if name:
                 find_loss(name)
-        network = Network(case.model, case.inputs)
+        network = Network(case.model, case.inputs, bool(case.times))
         if case.model[-1].out != 1:
             raise NALMError(
                 f"A task has one target, the model of {case.name!r} ends in {case.model[-1].out} outputs."
             )
-        x = torch.ones(2, case.inputs)
+        x = torch.ones(2, network.parts()[0].in_features)
         have = {
             n for part in network.parts() for n in part.penalties(x if part is network.parts()[0] else None)
         }

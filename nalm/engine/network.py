@@ -1,5 +1,6 @@
 """A model as the engine sees it: layers one after another, and their starts, penalties and formulas together."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,12 +18,17 @@ Tensors = dict[str, Tensor]
 
 
 class Network(nn.Module):
-    """Layers one after another; a single unit is a network of one."""
+    """Layers one after another; a single unit is a network of one.
 
-    def __init__(self, layers: Sequence[Layer], inputs: int):
+    In a recurrent one the first layer is a cell: x holds the parts of a sequence one after another, and the cell sees
+    each in turn with its own last output behind it, which starts at 0.
+    """
+
+    def __init__(self, layers: Sequence[Layer], inputs: int, recurrent: bool = False):
         super().__init__()
         self.layers = nn.ModuleList()
-        width = inputs
+        self.inputs, self.recurrent = inputs, recurrent
+        width = inputs + (layers[0].out if recurrent else 0)
         for layer in layers:
             self.layers.append(_build(layer, width))
             width = layer.out
@@ -33,9 +39,19 @@ class Network(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The prediction."""
-        for layer in self.layers:
-            x = layer(x)
+        for layer in self.parts():
+            x = self._through(layer, x)
         return x
+
+    def _through(self, layer: Trainable, x: Tensor) -> Tensor:
+        """A layer's output; a cell's after the whole sequence."""
+        if not (self.recurrent and layer is self.layers[0]):
+            y: Tensor = layer(x)
+            return y
+        state = x.new_zeros(*x.shape[:-1], layer.out_features)
+        for part in x.split(self.inputs, -1):
+            state = layer(torch.cat([part, state], -1))
+        return state
 
     def penalised(self, x: Tensor, names: Sequence[str]) -> tuple[Tensor, Tensors]:
         """The prediction, and each named penalty summed over the layers that have it."""
@@ -44,7 +60,7 @@ class Network(nn.Module):
             for name, value in layer.penalties(x if "inputs" in names else None).items() if names else ():
                 if name in names:
                     terms[name] = terms[name] + value if name in terms else value
-            x = layer(x)
+            x = self._through(layer, x)
         return x, terms
 
     def project(self) -> None:
@@ -54,20 +70,23 @@ class Network(nn.Module):
 
     def sparsity_error(self) -> Tensor:
         """The largest of the layers' errors, one value per run."""
-        return torch.stack([layer.sparsity_error() for layer in self.parts()]).amax(0)
+        return functools.reduce(torch.maximum, [layer.sparsity_error() for layer in self.parts()])
 
     def meaning(self) -> Tensors:
         """Effective weights of all layers by name."""
         return {f"{i}.{n}": w for i, layer in enumerate(self.parts()) for n, w in layer.weights().items()}
 
-    def starts(self, seeds: Sequence[int], resets: Tensor) -> Tensors:
-        """Initial parameters of many runs, (runs, ...): each a function of its seed and number of resets."""
+    def starts(self, seeds: Sequence[int], resets: Tensor, grid: int = 0) -> Tensors:
+        """Initial parameters of many runs, (runs, ...): each a function of its seed and number of resets.
+
+        With a grid they are the points between 0 and 1 whose places are the digits of the seed.
+        """
         values: Tensors = {}
         for i, layer in enumerate(self.parts()):
             source = draws.Drawn(seeds, i, resets)
             for name, first in layer.start().items():
                 values[f"layers.{i}.{name}"] = _sampled(first, source, len(seeds))
-        return values
+        return _on_grid(values, seeds, grid) if grid else values
 
     def noise_keys(self, seeds: Sequence[int]) -> Tensors:
         """Keys of the layers' noise, by buffer name."""
@@ -80,6 +99,19 @@ class Network(nn.Module):
 
 def _sampled(first: Start, source: draws.Drawn, runs: int) -> Tensor:
     return first.sample(source).expand(runs, *first.shape).float().contiguous()
+
+
+def _on_grid(values: Tensors, seeds: Sequence[int], points: int) -> Tensors:
+    """The same parameters on the points of a grid, the first number in the first digit of the seed."""
+    found, left = {}, torch.tensor(seeds)
+    for name, value in values.items():
+        places = torch.empty(len(seeds), value[0].numel())
+        for k in range(places.shape[1]):
+            places[:, k], left = left % points, left // points
+        found[name] = (places / (points - 1)).reshape(value.shape)
+    if left.any():
+        raise NALMError(f"A grid of {points} points a side has no place for seed {max(seeds)}.")
+    return found
 
 
 def _build(layer: Layer, width: int) -> Trainable:

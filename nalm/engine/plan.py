@@ -1,10 +1,10 @@
-"""Which runs share a program: a function of the cases alone."""
+"""Runs in populations: those that share a program, in pieces that fit."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from nalm.config import Case
-from nalm.tasks.samples import family
+from nalm.programs import signature
 
 
 @dataclass(frozen=True)
@@ -14,21 +14,6 @@ class Run:
     case: Case
     seed: int
     place: int
-
-
-def signature(case: Case) -> Hashable:
-    """Everything that shapes the compiled step; what differs between runs of a group is numbers only."""
-    recipe = case.recipe
-    return (
-        case.model,
-        (case.inputs, case.subset, case.overlap, case.subsets, case.sample, case.data),
-        (family(case.train), family(case.test)),
-        (recipe.steps, recipe.batch, recipe.optimiser, recipe.momentum, recipe.schedule),
-        (recipe.loss, recipe.then, recipe.switch),
-        tuple(sorted(name for name, _ in recipe.penalties)),
-        (recipe.l1 is not None, recipe.l2 is not None, recipe.inalu, recipe.stop_when_solved),
-        (recipe.clip_norm > 0, recipe.clip_value > 0, recipe.gradient_noise > 0),
-    )
 
 
 def product(cases: Sequence[Case], seeds: Sequence[int]) -> list[Run]:

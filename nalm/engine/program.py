@@ -10,19 +10,18 @@ from torch.func import grad
 from nalm import draws, optim
 from nalm import functional as F
 from nalm.engine.compiler import Compiler, Methods
+from nalm.engine.data import SETS, Data
 from nalm.engine.network import Network, Tensors
 from nalm.engine.plan import Run
 from nalm.losses import SEES
 from nalm.losses import loss as find_loss
-from nalm.tasks.operands import Target
-from nalm.tasks.samples import Sampler, fixed_rows, published
+from nalm.tasks.samples import fixed_rows
 
 CAPTURED = 100  # steps per CUDA graph
 WORK = 65_536  # numbers that are worth a thread of their own
-EVALUATION = 10_000  # rows of each evaluation set
-NUMBERS = 2**24  # inputs evaluated per call
-SETS = ("validation", "test")
-PUBLISHED_SEEDS = {"validation": 43953907, "test": 8689336}  # of the published code's evaluation sets
+
+
+Sets = list[tuple[Tensor, Tensor]]  # inputs and targets of the validation and the test set
 
 
 class Program:
@@ -32,27 +31,22 @@ class Program:
         case = runs[0].case
         self.runs, self.case, self.device = list(runs), case, device
         self.cases, self.seeds = [r.case for r in runs], [r.seed for r in runs]
-        self.network = Network(case.model, case.inputs)
-        self.judge = Network(case.model, case.inputs).eval()
+        self.network = Network(case.model, case.inputs, bool(case.times))
+        self.judge = Network(case.model, case.inputs, bool(case.times)).eval()
         self._learn = Methods(self.network, "penalised", "project")
         self._judge = Methods(self.judge, "forward", "sparsity_error", "meaning")
         n = len(runs)
-        self.params = {
-            name: t.to(device) for name, t in self.network.starts(self.seeds, torch.zeros(n)).items()
-        }
+        starts = self.network.starts(self.seeds, torch.zeros(n), case.recipe.grid)
+        self.params = {name: t.to(device) for name, t in starts.items()}
         self._optimiser = optim.optimiser(case.recipe.optimiser, case.recipe.momentum)
         self.slots = {
             name: [torch.zeros_like(p) for _ in self._optimiser.slots] for name, p in self.params.items()
         }
         self.step = torch.zeros((), dtype=torch.int32, device=device)
-        self._train = Sampler([c.train for c in self.cases], case.inputs, device)
-        self._test = Sampler([c.test for c in self.cases], case.inputs, device)
-        self._target = Target(self.cases, self.seeds, device)
+        self.data = Data(runs, device)
         self._noise = {name: k.to(device) for name, k in self.network.noise_keys(self.seeds).items()}
         self.settings = self._settings()
         self.compiler = Compiler(compiled)
-        room = NUMBERS // (len(runs) * case.inputs)
-        self._rows = next(r for r in (10_000, 5_000, 2_500, 1_000, 500, 100, 50) if r <= max(room, 50))
 
         def draw(at: Tensor, settings: Tensors) -> tuple[Tensor, Tensor]:
             return self._data(at, settings)
@@ -70,7 +64,7 @@ class Program:
         s = {
             "lr": self._vector([r.lr for r in recipes]),
             "train": draws.keys(self.seeds, "train", device=self.device),
-            "grid": self._train.grid(first.batch),
+            "grid": self.data.train.grid(first.batch),
         }
         if self.case.sample:
             s["rows"] = draws.keys(self.seeds, "rows", device=self.device)
@@ -104,13 +98,13 @@ class Program:
     def _data(self, step: Tensor, s: Tensors) -> tuple[Tensor, Tensor]:
         """A batch (runs, batch, in) and its targets."""
         x = self._batch(s, step)
-        return x, self._target(x)
+        return x, self.data.target(x)
 
     def _batch(self, s: Tensors, step: Tensor) -> Tensor:
         if not self.case.sample:
-            return self._train(s["train"], step, s["grid"]).mT
+            return self.data.train(s["train"], step, s["grid"]).mT
         rows = fixed_rows(s["rows"], step, self.case.recipe.batch, self.case.sample, self.case.inputs)
-        return self._train(s["train"], torch.zeros_like(step), rows).mT
+        return self.data.train(s["train"], torch.zeros_like(step), rows).mT
 
     def _one(
         self,
@@ -127,11 +121,11 @@ class Program:
         x, y = given if given is not None else self._data(step, s)
         counters = {n.replace(".key", ".counter"): step.expand(len(self.runs)) for n in self._noise}
         loss = find_loss(loss_name)
-        seen = SEES[loss_name](x) if loss_name in SEES else x
+        seen = self.data.scaling.seen(SEES[loss_name](x) if loss_name in SEES else x)
 
         def objective(p: Tensors) -> Tensor:
             prediction, terms = self._learn("penalised", {**p, **self._noise, **counters}, seen, wanted)
-            each = loss(prediction, y, x)
+            each = loss(self.data.scaling.said(prediction), y, x)
             for name in names:
                 ramp = ((step - s[f"{name}.start"]) * s[f"{name}.slope"]).clamp(0, 1)
                 each = each + s[f"{name}.weight"] * ramp * terms[name]
@@ -204,7 +198,7 @@ class Program:
     def _call(self, name: str, step: Callable[..., object]) -> None:
         """One step. Many inputs are drawn by a function of their own, or fusion would draw them several times."""
         given = None
-        if self.case.inputs > F.UNROLL:
+        if self.data.train.inputs > F.UNROLL:
             given = self.compiler("data", self._draw)(self.step, self.settings)
         self.compiler(name, step)(self.params, self.slots, self.step, self.settings, given)
 
@@ -229,45 +223,37 @@ class Program:
         s = self.settings
         if "evaluate" not in s:
             s["evaluate"] = torch.stack([draws.keys(self.seeds, which, device=self.device) for which in SETS])
-            s["evaluation grid"] = self._train.grid(self._rows)
+            s["validation grid"], s["test grid"] = self.data.grids()
+
+        def sets(start: Tensor, keys: Tensor, grids: tuple[Tensor, Tensor]) -> Sets:
+            samplers, at = (self.data.train, self.data.test), torch.zeros_like(start)
+            x = [f(keys[i], at, grids[i] + start * f.inputs).mT for i, f in enumerate(samplers)]
+            return [(part, self.data.target(part)) for part in x]
 
         def squares(
-            params: Tensors, keys: Tensor, grid: Tensor, start: Tensor, given: list[Tensor] | None
+            params: Tensors, start: Tensor, keys: Tensor, grids: tuple[Tensor, Tensor], given: Sets | None
         ) -> Tensor:
-            at, where, sums = torch.zeros_like(start), grid + start * self.case.inputs, []
-            for i, sampler in enumerate((self._train, self._test)):
-                x = sampler(keys[i], at, where).mT if given is None else given[i]
-                prediction = self._judge("forward", {**params, **self._noise}, x)
-                sums.append((prediction - self._target(x)).square().sum((-2, -1)))
+            sums = []
+            for x, y in sets(start, keys, grids) if given is None else given:
+                prediction = self._judge("forward", {**params, **self._noise}, self.data.scaling.seen(x))
+                sums.append((self.data.scaling.said(prediction) - y).square().sum((-2, -1)))
             return torch.stack(sums, -1)
 
+        long = bool(self.case.times)  # loops over sequences compile long
+        evaluate = squares if long else self.compiler("evaluate", squares)
+        draw = sets if long else self.compiler("sets", sets)
+        grids = s["validation grid"], s["test grid"]
         total = torch.zeros(len(self.runs), 2, dtype=torch.float64, device=self.device)
-        with self._threads(self._rows):
-            for start in range(0, EVALUATION, self._rows):
+        with self._threads(self.data.rows):
+            for start in range(0, self.data.total, self.data.rows):
                 at = torch.tensor(start, dtype=torch.int32, device=self.device)
-                part = self.compiler("evaluate", squares)(
-                    self.params, s["evaluate"], s["evaluation grid"], at, self._given(start)
-                )
+                given = self.data.published(start)
+                if given is None and self.data.train.inputs > F.UNROLL:
+                    given = draw(at, s["evaluate"], grids)  # type: ignore[assignment]
+                part = evaluate(self.params, at, s["evaluate"], grids, given)
                 total += part  # type: ignore[arg-type]
-        validation, test = (total / EVALUATION).unbind(-1)
+        validation, test = (total / self.data.total).unbind(-1)
         return validation, test
-
-    def _given(self, start: int) -> list[Tensor] | None:
-        """Rows of the published evaluation sets, validation and test, where the case asks for them."""
-        if self.case.data != "authors":
-            return None
-        return [self._published(which)[:, start : start + self._rows] for which in SETS]
-
-    def _published(self, which: str) -> Tensor:
-        """Evaluation sets of the published code, (runs, rows, in)."""
-        name = f"published {which}"
-        if name not in self.settings:
-            ranges = [c.train if which == "validation" else c.test for c in self.cases]
-            sets = {
-                r: published(r, EVALUATION, self.case.inputs, PUBLISHED_SEEDS[which]) for r in set(ranges)
-            }
-            self.settings[name] = torch.stack([sets[r] for r in ranges]).to(self.device)
-        return self.settings[name]
 
     @torch.no_grad()
     def look(self) -> tuple[Tensor, Tensors]:

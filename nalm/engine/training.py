@@ -7,9 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nalm.engine.authors import gold
 from nalm.engine.network import Network, Tensors, formulas
 from nalm.engine.plan import Run
 from nalm.engine.program import Program
+from nalm.engine.records import Records
 from nalm.errors import NALMError
 from nalm.runs import Runs
 from nalm.tasks.threshold import threshold
@@ -17,7 +19,6 @@ from nalm.units import Unit
 from nalm.units.spelling import letters
 
 EVERY = 1_000  # steps between evaluations
-SMALL = 64  # effective weights per run up to which their trajectory is kept
 INALU_WEIGHT, INALU_START, INALU_WINDOW = 0.05, 10_000, 5_000  # nalm-benchmark's settings
 
 
@@ -28,13 +29,24 @@ class Training:
         self.program = Program(runs, device, compiled)
         self.case = runs[0].case
         self.at = 0
-        self.curves: dict[str, list[Tensor]] = {"validation": [], "test": [], "sparsity": []}
-        self.steps: list[int] = []
-        self.trajectories: dict[str, list[Tensor]] = {}
-        self.thresholds = [threshold(run.case, device) for run in runs]
+        self.thresholds = [
+            gold(run.case) if run.case.threshold.kind == "gold" else threshold(run.case, device)
+            for run in runs
+        ]
+        self.records = Records(self.thresholds, whole=self.case.recipe.inalu)
         self.resets = torch.zeros(len(runs), dtype=torch.int64)
         self.since = torch.zeros(len(runs), dtype=torch.int64)  # evaluation at which a run last started
         self.seconds = 0.0
+
+    @property
+    def steps(self) -> list[int]:
+        """The evaluated steps that are kept; the last is the latest."""
+        return self.records.steps
+
+    @property
+    def curves(self) -> dict[str, list[Tensor]]:
+        """Errors (runs,) at these steps."""
+        return self.records.curves
 
     @property
     def finished(self) -> bool:
@@ -70,12 +82,8 @@ class Training:
     def _record(self) -> None:
         validation, test = self.program.evaluate()
         sparsity, meaning = self.program.look()
-        for name, value in (("validation", validation), ("test", test), ("sparsity", sparsity)):
-            self.curves[name].append(value.double().cpu())
-        if sum(w[0].numel() for w in meaning.values()) <= SMALL:
-            for name, w in meaning.items():
-                self.trajectories.setdefault(name, []).append(w.float().cpu().clone())
-        self.steps.append(self.at)
+        found = {"validation": validation, "test": test, "sparsity": sparsity}
+        self.records.add(self.at, found, meaning)
 
     def _rules(self) -> None:
         """What changes rarely is decided here, on the host: growing weights and the iNALU's rules."""
@@ -98,16 +106,24 @@ class Training:
 
         The published code looks every 10 steps at errors that change every 1,000; this looks every 1,000.
         """
-        history = torch.stack(self.curves["validation"])  # (evaluations, runs)
-        stuck = torch.zeros(history.shape[1], dtype=torch.bool)
-        for run in range(history.shape[1]):
-            seen = history[int(self.since[run]) : -1, run].repeat_interleave(EVERY)
-            if len(seen) <= INALU_WINDOW:
-                continue
-            old, new = seen[: len(seen) // 2], seen[len(seen) // 2 :]
-            falls = old.mean() > new.mean() + new.std(correction=0)
-            stuck[run] = bool(~falls & (new.mean() > 1))
-        return stuck
+        if len(self.curves["validation"]) < 2:
+            return torch.zeros_like(self.since, dtype=torch.bool)
+        history = torch.stack(
+            self.curves["validation"][:-1]
+        )  # (evaluations, runs); the last counts from now on
+        count = len(history) - self.since  # evaluations since a run last started
+        # In steps, the list halves in the middle of an evaluation where their number is odd: each counts in halves.
+        age = 2 * (torch.arange(len(history))[:, None] - self.since)
+        old = (count - age).clamp(0, 2) * (age >= 0)
+        new = 2 * (age >= 0) - old
+
+        def mean(values: Tensor, weights: Tensor) -> Tensor:
+            return torch.where(weights > 0, values, 0.0).mul(weights).sum(0) / weights.sum(0)
+
+        recent = mean(history, new)
+        spread = mean((history - recent).square(), new).sqrt()
+        falls = mean(history, old) > recent + spread
+        return (count * EVERY > INALU_WINDOW) & ~falls & (recent > 1)
 
     # -- state --------------------------------------------------------------------------------
 
@@ -118,10 +134,9 @@ class Training:
         tensors |= {
             f"slots.{i}.{n}": s.clone() for n, slots in program.slots.items() for i, s in enumerate(slots)
         }
-        tensors |= {f"curves.{n}": torch.stack(c) for n, c in self.curves.items() if c}
-        tensors |= {f"trajectories.{n}": torch.stack(c) for n, c in self.trajectories.items()}
-        tensors |= {"at": torch.tensor(self.at), "steps": torch.tensor(self.steps)}
         return tensors | {
+            **self.records.state(),
+            "at": torch.tensor(self.at),
             "resets": self.resets.clone(),
             "since": self.since.clone(),
             "seconds": torch.tensor(self.seconds),
@@ -141,12 +156,7 @@ class Training:
                 slot.copy_(tensors[f"slots.{i}.{name}"])
         self.at = int(tensors["at"])
         program.step.fill_(self.at)
-        self.steps = tensors["steps"].tolist()
-        self.curves = {n: list(tensors[f"curves.{n}"].unbind(0)) if self.steps else [] for n in self.curves}
-        prefix = "trajectories."
-        self.trajectories = {
-            n[len(prefix) :]: list(t.unbind(0)) for n, t in tensors.items() if n.startswith(prefix)
-        }
+        self.records.restore(tensors)
         self.resets, self.since = tensors["resets"].clone(), tensors["since"].clone()
         self.seconds = float(tensors["seconds"])
         if self.steps and self.steps[-1] == self.at and self.at < self.case.recipe.steps:
@@ -159,7 +169,7 @@ class Training:
         program, n = self.program, len(self.program.runs)
         curves = {name: torch.stack(c).numpy() for name, c in self.curves.items()}  # (evaluations, runs)
         weights = {name: w.double().cpu().numpy() for name, w in program.look()[1].items()}
-        trajectories = {name: torch.stack(t).numpy() for name, t in self.trajectories.items()}
+        trajectories = {name: torch.stack(t).numpy() for name, t in self.records.trajectories.items()}
         return Runs(
             cases=list(program.cases),
             seeds=list(program.seeds),
@@ -175,15 +185,16 @@ class Training:
             modes=[program.mode] * n,
             device=str(program.device),
             resets=self.resets.tolist(),
+            marks=self.records.marks(),
         )
 
     def _formulas(self) -> list[str]:
         """What each run's rounded weights spell; equal weights are spelt once."""
         program = self.program
-        one = Network(self.case.model, self.case.inputs).eval()
+        one = Network(self.case.model, self.case.inputs, bool(self.case.times)).eval()
         units = [part for part in one.parts() if isinstance(part, Unit)]
-        if len(units) < len(self.case.model):
-            return [""] * len(program.runs)  # a baseline has no formula
+        if len(units) < len(self.case.model) or self.case.scaling or self.case.times:
+            return [""] * len(program.runs)  # baselines, scaled inputs and sequences have none
         weights = {name: p.cpu() for name, p in program.params.items()}
         spelt: dict[object, str] = {}
         texts = []

@@ -2,10 +2,12 @@
 
 from nalm.config import Experiment
 from nalm.errors import unknown
-from nalm.experiments import beyond, ch3, quick
+from nalm.experiments import beyond, ch1, ch3, ch4, ch5, ch5_more, ch6, madsen, quick, schloer, trask
 
 EXPERIMENTS: dict[str, Experiment] = {
-    experiment.name: experiment for module in (quick, ch3, beyond) for experiment in module.EXPERIMENTS
+    experiment.name: experiment
+    for module in (quick, ch1, ch3, ch4, ch5, ch5_more, ch6, madsen, schloer, trask, beyond)
+    for experiment in module.EXPERIMENTS
 }
 
 

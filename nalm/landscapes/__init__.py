@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable
 
 from nalm.errors import unknown
-from nalm.landscapes import gradients, samples, shapes
+from nalm.landscapes import gold, gradients, samples, shapes
 from nalm.landscapes.surface import Curves as Curves
 from nalm.landscapes.surface import Minimum as Minimum
 from nalm.landscapes.surface import Surface as Surface
@@ -32,6 +32,9 @@ LANDSCAPES: dict[str, Callable[[], Surface | Curves]] = {
     "landscapes/batch-noise": shapes.batch_noise,
     "landscapes/nac-weight": shapes.nac_weight,
     "landscapes/gnalu-weight": shapes.gnalu_weight,
+    "landscapes/gold-one": gold.one,
+    "landscapes/gold-selected": gold.selected,
+    "landscapes/gold-quotient": gold.quotient,
 }
 
 

@@ -43,11 +43,21 @@ class Minimum:
         }
 
 
+@dataclass(frozen=True)
+class Box:
+    """A square on a surface, from low to high on both axes."""
+
+    low: float
+    high: float
+    colour: str
+
+
 @dataclass(frozen=True, eq=False)
 class Surface:
     """Heights over two weights: z[j, i] stands at x[i], y[j]; not-a-number where there is none.
 
-    ``clip`` is the range of heights worth drawing, ``log`` whether to draw their logarithm.
+    ``clip`` is the range of heights worth drawing, ``log`` whether to draw their logarithm. ``arrows`` (n, 4)
+    lead from (x, y) to (x, y).
     """
 
     name: str
@@ -62,6 +72,8 @@ class Surface:
     log: bool = False
     clip: tuple[float, float] | None = None
     minima: tuple[Minimum, ...] = ()
+    arrows: Array | None = None
+    boxes: tuple[Box, ...] = ()
 
     def __post_init__(self) -> None:
         if self.z.shape != (len(self.y), len(self.x)):
@@ -87,6 +99,8 @@ class Surface:
             "log": self.log,
             "clip": None if self.clip is None else list(self.clip),
             "minima": [m.json() for m in self.minima],
+            "arrows": [] if self.arrows is None else [_numbers(row, FEWER) for row in self.arrows],
+            "boxes": [[box.low, box.high, box.colour] for box in self.boxes],
             "source": self.source,
             "note": self.note,
         }

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nalm.claims import label
+from nalm.config import Case
 from nalm.report.study import Study
 from nalm.stats import Interval
 from nalm.summary import Summary
@@ -38,18 +38,23 @@ def colours(names: Sequence[str]) -> dict[str, tuple[str, str]]:
     return {n: (COLOURS[i % len(COLOURS)], SYMBOLS[i % len(SYMBOLS)]) for i, n in enumerate(order)}
 
 
-def panels(group: Sequence[Summary], looks: dict[str, tuple[str, str]]) -> dict[str, Any]:
-    """Success rate, solved-at and sparsity error per training range; one colour per unit, intervals as whiskers."""
-    ranges = list(dict.fromkeys(str(s.case.train) for s in group))
-    units = list(dict.fromkeys(label(s.case) for s in group))
+def panels(
+    group: Sequence[Summary],
+    names: dict[Case, str],
+    places: dict[Case, str],
+    looks: dict[str, tuple[str, str]],
+) -> dict[str, Any]:
+    """Success rate, solved-at and sparsity error by place on the axis; one colour per unit, intervals as whiskers."""
+    ranges = list(dict.fromkeys(places[s.case] for s in group))
+    units = list(dict.fromkeys(names[s.case] for s in group))
     traces = []
     for k, unit in enumerate(units):
         shift = (k - (len(units) - 1) / 2) * WIDTH / max(len(units), 1)
-        mine = [s for s in group if label(s.case) == unit]
+        mine = [s for s in group if names[s.case] == unit]
         for row, (name, _) in enumerate(PANELS):
             shown = [s for s in mine if getattr(s, name).n > 0]
             traces.append(
-                _trace(unit, name, shown, [ranges.index(str(s.case.train)) + shift for s in shown], looks)
+                _trace(unit, name, shown, [ranges.index(places[s.case]) + shift for s in shown], looks)
             )
             axis = "" if row == 0 else str(row + 1)
             traces[-1] |= {
@@ -97,8 +102,8 @@ def _trace(
         "type": "scatter",
         "mode": "markers",
         "name": safe(unit),
-        "x": list(places),
-        "y": [i.estimate for i in found],
+        "x": list(places) or [None],  # Plotly cannot place the axes of a panel without any entry
+        "y": [i.estimate for i in found] or [None],
         "error_y": {
             "type": "data",
             "symmetric": False,

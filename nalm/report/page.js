@@ -87,13 +87,21 @@
       if (!(key in experiment.runs)) continue;
       for (const group of experiment.groups) {
         const cell = cellOf(group, key);
-        if (cell) return show(`${cell.unit}, ${group.operation}, trained on ${cell.range}: ${experiment.runs[key].length} runs`, experiment.runs[key]);
+        if (cell) return show(`${cell.unit}, ${group.operation}, ${cell.range}: ${experiment.runs[key].length} runs`, experiment.runs[key]);
       }
     }
   }
 
+  function arrows(rows) {
+    // one trace: from, to, gap; only the end has a head
+    const x = [], y = [], size = [];
+    for (const [fromX, fromY, toX, toY] of rows) { x.push(fromX, toX, null); y.push(fromY, toY, null); size.push(0, 6, 0); }
+    return { type: "scatter", mode: "lines+markers", x, y, line: { width: 0.6, color: "#d55e00" }, hoverinfo: "skip", showlegend: false,
+      marker: { symbol: "arrow", angleref: "previous", size, color: "#d55e00" } };
+  }
+
   function surface(node, solid) {
-    const l = data.landscapes[+node.dataset.index];
+    const own = node.dataset.experiment, l = (own ? data.experiments[+own].maps : data.landscapes)[+node.dataset.index];
     const height = (v) => {
       if (v === null) return null;
       const kept = l.clip ? Math.min(Math.max(v, l.clip[0]), l.clip[1]) : v;
@@ -110,6 +118,8 @@
     } else {
       traces = [{ type: "heatmap", x: l.x, y: l.y, z, colorscale: "Viridis", colorbar: { thickness: 10, title: { text: what } }, hovertemplate: "%{x:.3g}, %{y:.3g}: %{z:.3g}<extra></extra>" }];
       if (l.minima.length) traces.push({ type: "scatter", mode: "markers", x: l.minima.map((m) => m.x), y: l.minima.map((m) => m.y), marker: { color: "#d55e00", symbol: "x", size: 9 }, hovertemplate: "minimum (%{x:.4g}, %{y:.4g})<extra></extra>", showlegend: false });
+      if (l.arrows.length) traces.push(arrows(l.arrows));
+      layout.shapes = l.boxes.map(([low, high, color]) => ({ type: "rect", x0: low, y0: low, x1: high, y1: high, line: { color, width: 2 } }));
     }
     return Plotly.newPlot(node, traces, dressed(layout), settings);
   }

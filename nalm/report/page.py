@@ -8,10 +8,11 @@ from typing import Any
 
 import nalm
 from nalm import stats
-from nalm.claims import Verdict, label, unit_of
+from nalm.claims import Verdict, unit_of
+from nalm.config import Case
 from nalm.errors import NALMError
 from nalm.landscapes import LANDSCAPES, compute
-from nalm.report import classify, figures
+from nalm.report import classify, figures, maps
 from nalm.report.contest import contest
 from nalm.report.study import Study, best, require, studies
 from nalm.stats import Interval
@@ -93,11 +94,13 @@ def embedded(data: Any) -> str:
 
 def content(found: Sequence[Study], with_landscapes: bool = True) -> dict[str, Any]:
     """Everything the page shows, as plain values."""
-    names = [label(s.case) for study in found for s in study.summaries]
-    looks = figures.colours(names)
+    names: dict[Case, str] = {}
+    for study in found:
+        names = study.labels | names  # of a case that stands in two experiments, the first's
+    looks = figures.colours([name for study in found for name in study.labels.values()])
     small = sum(len(study.outcomes) for study in found) <= MOST
     return {
-        "glance": [_glance(key, ranges) for key, ranges in best(found).items()],
+        "glance": [_glance(key, ranges, names) for key, ranges in best(found).items()],
         "operations": list(dict.fromkeys(s.case.operation for study in found for s in study.summaries)),
         "experiments": [_experiment(study, looks, small) for study in found],
         "ladder": None,
@@ -109,7 +112,7 @@ def content(found: Sequence[Study], with_landscapes: bool = True) -> dict[str, A
     }
 
 
-def _glance(key: tuple[str, int], ranges: dict[str, list[Summary]]) -> dict[str, Any]:
+def _glance(key: tuple[str, int], ranges: dict[str, list[Summary]], names: dict[Case, str]) -> dict[str, Any]:
     operation, inputs = key
     rows = []
     for name, group in ranges.items():
@@ -118,7 +121,7 @@ def _glance(key: tuple[str, int], ranges: dict[str, list[Summary]]) -> dict[str,
         rows.append(
             {
                 "range": name,
-                "units": [label(s.case) for s in equal[:3]] if first.success.estimate > 0 else [],
+                "units": [names[s.case] for s in equal[:3]] if first.success.estimate > 0 else [],
                 "more": max(0, len(equal) - 3) if first.success.estimate > 0 else 0,
                 "success": interval(first.success),
                 "case": first.case.hash[:12],
@@ -140,7 +143,7 @@ def _experiment(study: Study, looks: dict[str, tuple[str, str]], with_curves: bo
             "operation": operation,
             "sign": figures.OPERATIONS.get(operation, operation),
             "inputs": inputs,
-            "figure": figures.panels(group, looks),
+            "figure": figures.panels(group, study.labels, study.places, looks),
             "cells": [_cell(s, study) for s in group],
             "curves": any(s.case.hash[:12] in blocks["cases"] for s in group),
             "paths": any(s.case.hash[:12] in moving for s in group),
@@ -149,6 +152,7 @@ def _experiment(study: Study, looks: dict[str, tuple[str, str]], with_curves: bo
     ]
     return {
         "name": study.name,
+        "maps": [figures.thinned(surface.json()) for surface in maps.drawn(study)],
         "title": study.title,
         "groups": groups,
         "claims": sorted(map(_claim, study.verdicts), key=lambda c: ORDER.index(c["verdict"])),
@@ -170,9 +174,9 @@ def _cell(s: Summary, study: Study) -> dict[str, Any]:
     spelled = [right(o.case, o.seed, o.formula) for o in study.runs[s.case.hash[:12]]]
     return {
         "case": s.case.hash[:12],
-        "unit": label(s.case),
+        "unit": study.labels[s.case],
         "model": unit_of(s.case),
-        "range": str(s.case.train),
+        "range": study.places[s.case],
         "success": interval(s.success),
         "solved_at": interval(s.solved_at),
         "median": interval(s.median),

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from nalm.claims import label
+from nalm.config import Case
 from nalm.errors import NALMError
 from nalm.landscapes import LANDSCAPES, Curves, Surface, compute
+from nalm.report import maps
 from nalm.report.figures import PANELS, WIDTH, colours, span
 from nalm.report.study import Study, require, studies
 from nalm.stats import Interval
@@ -31,7 +32,7 @@ def write(where: Path | str, folder: Path, kind: str, experiment: str = "") -> l
         raise NALMError(f"A figure can be {', '.join(FORMATS)}, got {kind!r}.")
     found = studies(where, experiment)
     require(found)
-    looks = colours([label(s.case) for study in found for s in study.summaries])
+    looks = colours([study.labels[s.case] for study in found for s in study.summaries])
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -40,10 +41,13 @@ def write(where: Path | str, folder: Path, kind: str, experiment: str = "") -> l
     for study in found:
         for (operation, inputs), group in study.groups().items():
             name = re.sub(r"[^A-Za-z0-9]+", "-", f"{study.name}-{operation}-{inputs}").strip("-")
-            paths.append(_save(_panels(group, looks), folder / f"{name}.{kind}"))
+            paths.append(_save(_panels(group, study, looks), folder / f"{name}.{kind}"))
             paths.append(_save(_curves(study, group, looks), folder / f"{name}-curves.{kind}"))
             paths.append(folder / f"{name}.tex")
-            paths[-1].write_text(latex(group))
+            paths[-1].write_text(latex(group, study.labels, study.places))
+        for i, surface in enumerate(maps.drawn(study)):
+            name = re.sub(r"[^A-Za-z0-9]+", "-", f"{study.name}-{surface.name}-{i}").strip("-")
+            paths.append(_save(_landscape(surface), folder / f"{name}.{kind}"))
     for name in () if experiment else LANDSCAPES:
         paths.append(_save(_landscape(compute(name)), folder / f"{name.replace('/', '-')}.{kind}"))
     return paths
@@ -66,6 +70,14 @@ def _landscape(found: Surface | Curves) -> Any:
     figure.colorbar(picture, label="log10" if found.log else "")
     for m in found.minima:
         axis.plot(m.x, m.y, "x", color="#d55e00")
+    for box in found.boxes:
+        size = box.high - box.low
+        axis.add_patch(_pyplot().Rectangle((box.low, box.low), size, size, fill=False, ec=box.colour))
+    if found.arrows is not None:
+        x, y, to_x, to_y = found.arrows.T
+        axis.quiver(
+            x, y, to_x - x, to_y - y, angles="xy", scale_units="xy", scale=1, width=0.002, color="#d55e00"
+        )
     return figure
 
 
@@ -87,16 +99,17 @@ def _save(figure: Any, path: Path) -> Path:
     return path
 
 
-def _panels(group: Sequence[Summary], looks: dict[str, tuple[str, str]]) -> Any:
-    """Success, solved-at and sparsity error by training range, with 95% intervals."""
+def _panels(group: Sequence[Summary], study: Study, looks: dict[str, tuple[str, str]]) -> Any:
+    """Success, solved-at and sparsity error by place on the axis, with 95% intervals."""
+    names, places = study.labels, study.places
     figure, axes = _pyplot().subplots(3, 1, figsize=(7, 7), sharex=True)
-    ranges = list(dict.fromkeys(str(s.case.train) for s in group))
-    units = list(dict.fromkeys(label(s.case) for s in group))
+    ranges = list(dict.fromkeys(places[s.case] for s in group))
+    units = list(dict.fromkeys(names[s.case] for s in group))
     for axis, (name, title) in zip(axes, PANELS, strict=True):
         for k, unit in enumerate(units):
-            shown = [s for s in group if label(s.case) == unit and getattr(s, name).n > 0]
+            shown = [s for s in group if names[s.case] == unit and getattr(s, name).n > 0]
             shift = (k - (len(units) - 1) / 2) * WIDTH / len(units)
-            x = [ranges.index(str(s.case.train)) + shift for s in shown]
+            x = [ranges.index(places[s.case]) + shift for s in shown]
             found: list[Interval] = [getattr(s, name) for s in shown]
             y = np.array([i.estimate for i in found])
             ends = np.array([[i.estimate - i.low, i.high - i.estimate] for i in found]).reshape(-1, 2).T
@@ -112,8 +125,8 @@ def _panels(group: Sequence[Summary], looks: dict[str, tuple[str, str]]) -> Any:
 
 
 def _curves(study: Study, group: Sequence[Summary], looks: dict[str, tuple[str, str]]) -> Any:
-    """Test error of every run: a panel per training range, a colour per unit, seeds as thin lines."""
-    ranges = list(dict.fromkeys(str(s.case.train) for s in group))
+    """Test error of every run: a panel per place on the axis, a colour per unit, seeds as thin lines."""
+    ranges = list(dict.fromkeys(study.places[s.case] for s in group))
     rows = -(-len(ranges) // 3)
     figure, axes = _pyplot().subplots(
         rows, 3, figsize=(9.5, 2.4 * rows), sharex=True, squeeze=False, layout="constrained"
@@ -122,13 +135,17 @@ def _curves(study: Study, group: Sequence[Summary], looks: dict[str, tuple[str, 
         for s in group:
             key = s.case.hash[:12]
             mine = [study.curves.get((key, o.seed)) for o in study.runs[key]]
-            if str(s.case.train) == name:
+            if study.places[s.case] == name:
                 for curve in mine:
                     if curve is not None:
                         axis.plot(
-                            curve["steps"], curve["test"], lw=0.4, alpha=0.6, color=looks[label(s.case)][0]
+                            curve["steps"],
+                            curve["test"],
+                            lw=0.4,
+                            alpha=0.6,
+                            color=looks[study.labels[s.case]][0],
                         )
-                axis.plot([], [], color=looks[label(s.case)][0], label=label(s.case))
+                axis.plot([], [], color=looks[study.labels[s.case]][0], label=study.labels[s.case])
         axis.set_title(name, fontsize=9)
         axis.set_yscale("log")
         axis.grid(alpha=0.2)
@@ -140,9 +157,9 @@ def _curves(study: Study, group: Sequence[Summary], looks: dict[str, tuple[str, 
     return figure
 
 
-def latex(group: Sequence[Summary]) -> str:
+def latex(group: Sequence[Summary], names: dict[Case, str], places: dict[Case, str]) -> str:
     """The table behind the panels; needs booktabs."""
-    head = r"unit & trained on & solved & solved at & sparsity error & $n$ \\"
+    head = r"unit & trained on, or with & solved & solved at & sparsity error & $n$ \\"
     lines = [r"\begin{tabular}{llrrrr}", r"\toprule", head, r"\midrule"]
     for s in group:
         cells = [
@@ -150,7 +167,7 @@ def latex(group: Sequence[Summary]) -> str:
             _cell(s.solved_at, ".0f"),
             _cell(s.sparsity, ".1e"),
         ]
-        words = [escaped(label(s.case)), escaped(str(s.case.train)), *cells, str(s.success.n)]
+        words = [escaped(names[s.case]), escaped(places[s.case]), *cells, str(s.success.n)]
         lines.append(" & ".join(words) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 

@@ -10,8 +10,10 @@ import numpy as np
 
 from nalm import shipped, source
 from nalm.claims import Verdict, unit_of, verdicts
+from nalm.config import Case
 from nalm.errors import NALMError, unknown
 from nalm.experiments import EXPERIMENTS
+from nalm.labels import axis, labels, places
 from nalm.runs import Outcome
 from nalm.store import Store
 from nalm.summary import Summary, summarise
@@ -41,11 +43,23 @@ class Study:
             found.setdefault(o.case.hash[:12], []).append(o)
         return found
 
-    def groups(self) -> dict[tuple[str, int], list[Summary]]:
-        """Summaries by operation and number of inputs: one figure each."""
-        found: dict[tuple[str, int], list[Summary]] = {}
+    @functools.cached_property
+    def labels(self) -> dict[Case, str]:
+        """What each case is called here."""
+        return labels(s.case for s in self.summaries)
+
+    @functools.cached_property
+    def places(self) -> dict[Case, str]:
+        """Where on the axis of its figure each case stands."""
+        return places(s.case for s in self.summaries)
+
+    def groups(self) -> dict[tuple[str, str], list[Summary]]:
+        """Summaries by operation and number of inputs, unless that is the axis: one figure each."""
+        counts = sorted({s.case.inputs for s in self.summaries})
+        swept = f"{counts[0]} to {counts[-1]}" if axis(s.case for s in self.summaries) == "inputs" else ""
+        found: dict[tuple[str, str], list[Summary]] = {}
         for s in self.summaries:
-            found.setdefault((s.case.operation, s.case.inputs), []).append(s)
+            found.setdefault((s.case.operation, swept or str(s.case.inputs)), []).append(s)
         return found
 
 
@@ -100,9 +114,9 @@ def best(studies: Iterable[Study]) -> dict[tuple[str, int], dict[str, list[Summa
     """By operation and inputs, then by training range: the cases with the highest success, the quickest first."""
     found: dict[tuple[str, int], dict[str, list[Summary]]] = {}
     for study in studies:
-        for key, group in study.groups().items():
-            for s in group:
-                found.setdefault(key, {}).setdefault(str(s.case.train), []).append(s)
+        for s in study.summaries:
+            key = s.case.operation, s.case.inputs
+            found.setdefault(key, {}).setdefault(str(s.case.train), []).append(s)
     for ranges in found.values():
         for label, group in ranges.items():
             ranges[label] = sorted(group, key=_rank)

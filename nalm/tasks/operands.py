@@ -27,6 +27,8 @@ def offset(case: Case, seed: int) -> int:
 
 def subsets(case: Case, seed: int, widened: int = 0) -> list[range]:
     """The inputs of each operand."""
+    if case.operands:
+        return [range(*ends) for ends in case.operands]
     first, stride = offset(case, seed), case.subset - case.overlap
     return [
         range(first + k * stride, first + k * stride + case.subset + widened) for k in range(case.subsets)
@@ -35,7 +37,7 @@ def subsets(case: Case, seed: int, widened: int = 0) -> list[range]:
 
 def masks(cases: Sequence[Case], seeds: Sequence[int]) -> Tensor:
     """Which inputs each run's operands add up, (runs, operands, in) of zeros and ones."""
-    table = torch.zeros(len(cases), cases[0].subsets, cases[0].inputs)
+    table = torch.zeros(len(cases), len(cases[0].operands) or cases[0].subsets, cases[0].inputs)
     for run, (case, seed) in enumerate(zip(cases, seeds, strict=True)):
         for k, members in enumerate(subsets(case, seed)):
             table[run, k, list(members)] = 1.0
@@ -46,11 +48,12 @@ class Target:
     """The truth for x (runs, batch, in), as (runs, batch, 1): each run has its operation and operands."""
 
     def __init__(self, cases: Sequence[Case], seeds: Sequence[int], device: torch.device | str | None = None):
-        shapes = {(case.inputs, case.subset, case.overlap, case.subsets) for case in cases}
+        shapes = {(c.inputs, c.subset, c.overlap, c.subsets, c.operands) for c in cases}
         if len(shapes) != 1:
             raise NALMError(f"Runs of one population have operands of one shape, got {sorted(shapes)}.")
         table = masks(cases, seeds)
-        same = bool((table == table[0]).all()) and cases[0].subset == 1
+        self._inputs = cases[0].inputs
+        same = bool((table == table[0]).all()) and bool((table.sum(-1) == 1).all())
         self._places = [int(row.argmax()) for row in table[0]] if same else None
         self._masks = None if same else table.to(device)
         self._names = sorted({case.operation for case in cases})
@@ -58,6 +61,7 @@ class Target:
         self._which = torch.tensor(which, dtype=torch.int32, device=device)[:, None]
 
     def __call__(self, x: Tensor) -> Tensor:
+        x = summed(x, self._inputs)
         if self._places is not None:
             operands = [x[..., place] for place in self._places]
         else:
@@ -67,6 +71,11 @@ class Target:
         for i, name in enumerate(self._names[1:], start=1):
             y = torch.where(self._which == i, apply(name, operands), y)
         return y.unsqueeze(-1)
+
+
+def summed(x: Tensor, inputs: int) -> Tensor:
+    """A sequence (..., times * in) summed over its parts: the operands of sequences are sums over time."""
+    return x if x.shape[-1] == inputs else functools.reduce(torch.add, x.split(inputs, -1))
 
 
 def _masked_sum(x: Tensor, mask: Tensor) -> Tensor:

@@ -10,26 +10,31 @@ from torch.quasirandom import SobolEngine
 from nalm import draws
 from nalm.config import Range
 from nalm.errors import NALMError
+from nalm.programs import family
 
 BENFORD = (0.301, 0.176, 0.125, 0.097, 0.079, 0.067, 0.058, 0.051, 0.046)  # as published, of digits 1 to 9
 SOBOL_BITS = 30
 
 
-def family(kind: Range) -> str:
-    """Which ranges one sampler can draw together: a uniform range is a mirrored one with equal parts."""
-    return "box" if kind.kind in ("uniform", "mirrored") else kind.kind
-
-
 class Sampler:
-    """Draws from one kind of range; what differs between runs is a tensor."""
+    """Draws from one kind of range; what differs between runs is a tensor.
 
-    def __init__(self, ranges: Sequence[Range], inputs: int, device: torch.device | str | None = None):
+    ``parts`` says for each run how many columns come from the first half of a parted range: one unless given.
+    """
+
+    def __init__(
+        self,
+        ranges: Sequence[Range],
+        inputs: int,
+        device: torch.device | str | None = None,
+        parts: Sequence[int] | None = None,
+    ):
         kinds = {family(r) for r in ranges}
         if len(kinds) != 1:
             raise NALMError(f"One sampler draws one kind of range, got {', '.join(sorted(kinds))}.")
         (self.kind,) = kinds
         self.inputs = inputs
-        self._ends = _Ends.of(ranges, inputs, device)
+        self._ends = _Ends.of(ranges, inputs, device, parts or [1] * len(ranges))
         if self.kind not in ("normal", "exponential") and self._ends.empty():
             raise NALMError("A range is too narrow for float32: no number lies between its ends.")
         self._device = device
@@ -97,19 +102,22 @@ class _Ends:
             ((ends[..., 1] - ends[..., 0]) / 2).float(),
         )
         self.both = both  # two ranges, chosen per element
-        self.straddle = straddle  # zero lies inside, and not in the middle
+        self.straddle = straddle  # zero lies inside or at the low end, and not in the middle
 
     @classmethod
-    def of(cls, ranges: Sequence[Range], inputs: int, device: torch.device | str | None) -> "_Ends":
+    def of(
+        cls, ranges: Sequence[Range], inputs: int, device: torch.device | str | None, parts: Sequence[int]
+    ) -> "_Ends":
         first = [[(r.low, r.high)] for r in ranges]
-        second = [[(r.low2, r.high2) if r.kind in ("mirrored", "split") else (r.low, r.high)] for r in ranges]
+        two = ("mirrored", "split", "parted", "points")
+        second = [[(r.low2, r.high2) if r.kind in two else (r.low, r.high)] for r in ranges]
         mirrored = any(r.kind == "mirrored" for r in ranges)
-        if ranges[0].kind == "split":
-            half = inputs // 2
-            first = [a * half + b * (inputs - half) for a, b in zip(first, second, strict=True)]
-        parts = [first, second] if mirrored else [first]
-        ends = torch.tensor(parts, dtype=torch.float64, device=device).unsqueeze(-2)
-        inside = (ends[..., 0] < 0) & (ends[..., 1] > 0)
+        if family(ranges[0]) == "split":
+            sizes = [n if r.kind == "parted" else inputs // 2 for r, n in zip(ranges, parts, strict=True)]
+            first = [a * n + b * (inputs - n) for a, b, n in zip(first, second, sizes, strict=True)]
+        boxes = [first, second] if mirrored else [first]
+        ends = torch.tensor(boxes, dtype=torch.float64, device=device).unsqueeze(-2)
+        inside = (ends[..., 0] <= 0) & (ends[..., 1] > 0)
         centred = (ends[..., 0] + ends[..., 1] == 0) & (ends[..., 1] > 1e-20)  # 0 is never drawn there
         inside = inside & ~centred
         return cls(ends, mirrored, bool(inside.any()))
@@ -165,7 +173,7 @@ def fixed_rows(key: Tensor, step: Tensor, rows: int, sample: int, inputs: int) -
 
 
 def published(kind: Range, rows: int, inputs: int, seed: int) -> Tensor:
-    """An evaluation set as the published code draws it, float32 (rows, in); see spec 1.1 and 1.2."""
+    """An evaluation set as the published code draws it, float64 (rows, in); see spec 1.1 and 1.2."""
     import numpy as np
 
     rng = np.random.RandomState(seed)
@@ -175,7 +183,7 @@ def published(kind: Range, rows: int, inputs: int, seed: int) -> Tensor:
         one = rng.uniform(kind.low, kind.high, (rows, inputs))
         other = rng.uniform(kind.low2, kind.high2, (rows, inputs))
         x = np.where(rng.randint(2, size=(rows, inputs)) == 1, one, other)
-    elif kind.kind == "split":
+    elif kind.kind in ("split", "points"):
         half = inputs // 2
         one = rng.uniform(kind.low, kind.high, (rows, half))
         x = np.concatenate([one, rng.uniform(kind.low2, kind.high2, (rows, inputs - half))], 1)
@@ -186,7 +194,7 @@ def published(kind: Range, rows: int, inputs: int, seed: int) -> Tensor:
         x = truncnorm.rvs(*ends, kind.mean, kind.sd, random_state=rng, size=(rows, inputs))
     else:
         raise NALMError(f"The published code has no generator for {kind}: use data='draws'.")
-    return torch.from_numpy(x).float()
+    return torch.from_numpy(x)
 
 
 assert math.isclose(sum(BENFORD), 1.0)

@@ -10,7 +10,7 @@ from nalm import draws
 from nalm.config import Case, Layer, Range, Recipe
 from nalm.errors import NALMError
 from nalm.operations import operation as find_operation
-from nalm.tasks.operands import apply
+from nalm.tasks.operands import apply, summed
 from nalm.tasks.samples import Sampler
 
 SAMPLES = 1_000_000
@@ -35,22 +35,27 @@ def threshold(case: Case, device: torch.device | str = "cpu") -> float:
 
 @functools.lru_cache(maxsize=1024)
 def _simulated(case: Case, device: str) -> float:
-    """Mean squared deviation over a million test inputs; the model and recipe of the case play no part."""
-    sampler = Sampler([case.test], case.inputs, device)
+    """Mean squared deviation over a million test inputs, fewer of sequences; model and recipe play no part."""
+    length = case.times[1] if case.times else 1
+    sampler = Sampler([case.test], case.inputs * length, device)
     key = draws.keys([0], "threshold", device=torch.device(device))
     zero = torch.zeros((), dtype=torch.int32, device=device)
-    rows = SAMPLES // 10 if device != "cpu" else max(100, 10 ** int(math.log10(CHUNK / case.inputs)))
+    samples = SAMPLES // 10 ** math.ceil(math.log10(length))
+    rows = SAMPLES // 10 if device != "cpu" else max(100, 10 ** int(math.log10(CHUNK / sampler.inputs)))
+    rows = min(rows, samples)
     grid = sampler.grid(rows)
     total = torch.zeros((), dtype=torch.float64, device=device)
-    for start in range(0, SAMPLES, rows):
-        x = sampler(key, zero, grid + start * case.inputs)[0].mT.double()  # (rows, in)
-        total = total + _deviation(case, x).square().sum()
-    return float(total) / SAMPLES
+    for start in range(0, samples, rows):
+        x = sampler(key, zero, grid + start * sampler.inputs)[0].mT.double()  # (rows, in)
+        total = total + _deviation(case, summed(x, case.inputs)).square().sum()
+    return float(total) / samples
 
 
 def _deviation(case: Case, x: Tensor) -> Tensor:
     size, stride = case.subset + case.threshold.widened, case.subset - case.overlap
     members = [range(k * stride, k * stride + size) for k in range(case.subsets)]  # the first inputs
+    if case.operands:
+        members = [range(*ends) for ends in case.operands]
     eps = case.threshold.epsilon
     if case.operation not in ("add", "multiply"):
         members = members[: find_operation(case.operation).arity]

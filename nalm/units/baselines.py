@@ -53,6 +53,30 @@ class Linear(Trainable):
         return y + self.offset.unsqueeze(-2) if self.bias else y
 
 
+class Affine(Trainable):
+    r"""A factor and an offset for each output, :math:`y_o = w_o x_o + b_o`; inputs beyond the outputs are left out.
+
+    Starts as the identity.
+
+    >>> Affine(2, 2)(torch.tensor([3.0, 2.0])).tolist()
+    [3.0, 2.0]
+    """
+
+    factor: Tensor
+    offset: Tensor
+
+    def start(self) -> dict[str, Start]:
+        if self.out_features > self.in_features:
+            raise NALMError(f"{self.label} has more outputs than inputs.")
+        return {"factor": Constant((self.out_features,), 1.0), "offset": Constant((self.out_features,), 0.0)}
+
+    def compute(self, x: Tensor) -> Tensor:
+        return x[..., : self.out_features] * self.factor.unsqueeze(-2) + self.offset.unsqueeze(-2)
+
+    def sparsity_error(self) -> Tensor:
+        return self.factor.new_zeros(self.runs)  # its numbers are meant to be any
+
+
 class MLP(Trainable):
     r"""Hidden layers with ReLU or ReLU6, then a linear layer.
 
@@ -98,7 +122,8 @@ class MLP(Trainable):
 
     def compute(self, x: Tensor) -> Tensor:
         for layer in range(len(self.hidden) + 1):
-            x = F.linear(x, getattr(self, f"weight{layer}"))
+            weight = getattr(self, f"weight{layer}")
+            x = F.matrix(x, weight) if layer and x.shape[-1] > F.UNROLL else F.linear(x, weight)
             x = x + getattr(self, f"bias{layer}").unsqueeze(-2) if self.bias else x
             x = ACTIVATIONS[self.activation](x) if layer < len(self.hidden) else x
         return x
@@ -181,5 +206,5 @@ class Fixed(Trainable):
 
 
 BASELINES: dict[str, type[Trainable]] = {
-    baseline.__name__: baseline for baseline in (Linear, MLP, Quadratic, ProductFC, Fixed)
+    baseline.__name__: baseline for baseline in (Linear, Affine, MLP, Quadratic, ProductFC, Fixed)
 }

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Self
 
 import torch
-from torch import Tensor
+from torch import Generator, Tensor
 
 from nalm import functional as F
+from nalm.errors import NALMError
 from nalm.units import spelling
 from nalm.units.base import EpsUnit, Formulas, Spelled, Symbols, Weights
 from nalm.units.nac import GOLD_SUM, TanhSigmoid
@@ -111,8 +112,8 @@ class INALU(EpsUnit):
     .. math:: y_o = \sigma(g_o)\,\mathrm{iNAC}(x)_o + (1 - \sigma(g_o))\,\mathrm{iMNAC}(x)_o
 
     with a weight of its own for each path. Gate 1 adds, gate 0 multiplies; weights as in INAC and IMNAC.
-    Departs from the paper: starts at means (0.88, 0.5, 0), std 0.2, as the benchmark's runs did,
-    where the paper's text recommends (1, -1, 0).
+    Departs from the paper: the raw parameters W, M and g start at ``means`` (0.88, 0.5, 0) with deviation ``std``
+    0.2, as the benchmark's runs did, where the paper recommends (1, -1, 0) and its code has a deviation of 0.1.
 
     >>> INALU.solved("multiply").formulas()
     [a*b]
@@ -131,14 +132,34 @@ class INALU(EpsUnit):
     multiply_m_hat: Tensor
     gate_hat: Tensor
 
+    options = ("eps", "means", "std")
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        *,
+        means: tuple[float, float, float] = (0.88, 0.5, 0.0),
+        std: float = 0.2,
+        eps: float | None = None,
+        generator: Generator | None = None,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ):
+        if len(means) != 3 or not std >= 0:
+            raise NALMError(f"INALU needs three means and std of at least 0, got {means!r} and {std!r}.")
+        self.means = tuple(means)
+        self.std = std
+        super().__init__(in_features, out_features, eps=eps, generator=generator, device=device, dtype=dtype)
+
     def start(self) -> dict[str, Start]:
-        shape = (self.out_features, self.in_features)
+        shape, (w, m, g) = (self.out_features, self.in_features), self.means
         return {
-            "add_w_hat": Normal(shape, 0.88, 0.2),
-            "add_m_hat": Normal(shape, 0.5, 0.2),
-            "multiply_w_hat": Normal(shape, 0.88, 0.2),
-            "multiply_m_hat": Normal(shape, 0.5, 0.2),
-            "gate_hat": Normal((self.out_features,), 0.0, 0.2),
+            "add_w_hat": Normal(shape, w, self.std),
+            "add_m_hat": Normal(shape, m, self.std),
+            "multiply_w_hat": Normal(shape, w, self.std),
+            "multiply_m_hat": Normal(shape, m, self.std),
+            "gate_hat": Normal((self.out_features,), g, self.std),
         }
 
     def weights(self) -> Weights:

@@ -1,5 +1,6 @@
 """Neural Power Units (Heim, Pevný & Šmídl, NeurIPS 2020, arXiv:2006.01681); modified forms of thesis 5.4, G.5."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 import torch
@@ -104,7 +105,8 @@ class ModifiedRealNPU(RealNPU):
     The formula of the RealNPU with four changes: weights are clamped to [-1, 1] and gates to [0, 1]
     after the step; penalties ``weight`` and ``gate`` draw them to discrete values; the start is that of
     the NAU. ``towards`` is where weights are drawn, (-1, 1) as published, or (-1, 0, 1), under which
-    a weight whose gate is closed is not left free (thesis Figure 5.16).
+    a weight whose gate is closed is not left free (thesis Figure 5.16). ``clip`` names what is clamped, and
+    ``constrained=False`` starts as the RealNPU does (thesis Figure 5.5).
 
     >>> ModifiedRealNPU.solved("divide", in_features=3).formulas()
     [a/b]
@@ -112,7 +114,7 @@ class ModifiedRealNPU(RealNPU):
 
     grids = {"weight": (-1.0, 1.0), "gate": (0.0, 1.0)}
     gold = {n: RealNPU.gold[n] for n in TERNARY}
-    options = ("eps", "towards")
+    options = ("eps", "towards", "clip", "constrained")
 
     def __init__(
         self,
@@ -120,23 +122,32 @@ class ModifiedRealNPU(RealNPU):
         out_features: int,
         *,
         towards: Grid = (-1.0, 1.0),
+        clip: Sequence[str] = ("weight", "gate"),
+        constrained: bool = True,
         eps: float | None = None,
         generator: Generator | None = None,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ):
         self.towards = _checked(type(self).__name__, towards)
+        for name in clip:
+            if name not in ("weight", "gate"):
+                raise unknown("parameter to clip", name, ("weight", "gate"))
+        self.clip = tuple(clip)
+        self.constrained = constrained
         self.grids = {**type(self).grids, "weight": self.towards}
         super().__init__(in_features, out_features, eps=eps, generator=generator, device=device, dtype=dtype)
 
     @property
     def bound(self) -> float:
-        return min(0.5, super().bound)
+        return min(0.5, super().bound) if self.constrained else super().bound
 
     @torch.no_grad()
     def project(self) -> None:
-        self.weight.clamp_(-1, 1)
-        self.gate.clamp_(0, 1)
+        if "weight" in self.clip:
+            self.weight.clamp_(-1, 1)
+        if "gate" in self.clip:
+            self.gate.clamp_(0, 1)
 
     def penalties(self, x: Tensor | None = None) -> Weights:
         return {"weight": _discreteness(self.weight, self.towards), "gate": F.to_binary(self.gate).mean(-1)}

@@ -1,9 +1,12 @@
 """Neural Reciprocal Unit (Mistry, Farrahi & Hare; thesis 5.2.1 and G.1, document 000)."""
 
+from typing import Literal
+
 import torch
-from torch import Tensor
+from torch import Generator, Tensor
 
 from nalm import functional as F
+from nalm.errors import NALMError
 from nalm.units import spelling
 from nalm.units.base import Formulas, Spelled, Symbols, Weights
 from nalm.units.bounded import BoundedUnit
@@ -19,15 +22,42 @@ class NRU(NAU):
     .. math:: y_o = \prod_i \bigl(\mathrm{sign}(x_i) |x_i|^{W_{oi}} \alpha_{oi} + 1 - \alpha_{oi}\bigr),
         \qquad -1 \le W \le 1
 
-    with :math:`\alpha = \tanh(1000 W)^2` in training, a smooth stand-in for :math:`\alpha = |W|`, which is
-    used in evaluation; both agree at {-1, 0, 1}. 1 multiplies by an input, -1 divides by it, 0 leaves it
-    out. Departs from the paper: nothing (document 000 drops the exponent in eq. 6; the thesis has it).
+    with :math:`\alpha = \tanh(s W)^2` in training, a smooth stand-in for :math:`\alpha = |W|`, which is
+    used in evaluation; both agree at {-1, 0, 1} for a large ``tanh_scale`` s. 1 multiplies by an input, -1
+    divides by it, 0 leaves it out. Departs from the paper: nothing (document 000 drops the exponent in eq. 6; the
+    thesis has it).
 
     >>> NRU.solved("divide").formulas()
     [a/b]
     """
 
     gold = IMNAC.gold
+    options = (*NAU.options, "tanh_scale")
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        *,
+        tanh_scale: float = TANH_SCALE,
+        penalty: Literal["linear", "squared"] = "linear",
+        bounds: Literal["clip", "penalty"] = "clip",
+        generator: Generator | None = None,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ):
+        if not tanh_scale > 0:
+            raise NALMError(f"{type(self).__name__} needs tanh_scale > 0, got {tanh_scale!r}.")
+        self.tanh_scale = tanh_scale
+        super().__init__(
+            in_features,
+            out_features,
+            penalty=penalty,
+            bounds=bounds,
+            generator=generator,
+            device=device,
+            dtype=dtype,
+        )
 
     def idleness(self, mean: Tensor) -> None:
         """The penalty on inputs is published for sums only."""
@@ -41,7 +71,7 @@ class NRU(NAU):
 
     def selection(self, w: Tensor) -> Tensor:
         """How far each input is selected: 0 leaves it out, 1 takes it in."""
-        return torch.tanh(TANH_SCALE * w).square() if self.training else w.abs()
+        return torch.tanh(self.tanh_scale * w).square() if self.training else w.abs()
 
     @staticmethod
     def factor(x: Tensor, w: Tensor, alpha: Tensor) -> Tensor:

@@ -156,6 +156,23 @@ def test_the_inalu_starts_again_when_it_is_stuck(errors, stuck):
     assert training._stuck().tolist() == [stuck]
 
 
+def test_runs_are_stuck_each_by_its_own_history():
+    generator = torch.Generator().manual_seed(0)
+    training = Training([Run(INALU, seed, seed) for seed in range(60)], CPU, compiled=False)
+    history = 10 ** (3 * torch.rand(14, 60, generator=generator, dtype=torch.float64) - 1)
+    training.curves["validation"] = list(history.sort(0, descending=True)[0] + history)
+    training.since = torch.randint(0, 9, (60,), generator=generator)
+    expected = []
+    for run in range(60):
+        seen = torch.stack(training.curves["validation"])[training.since[run] : -1, run].repeat_interleave(
+            1_000
+        )
+        old, new = seen[: len(seen) // 2], seen[len(seen) // 2 :]
+        falls = old.mean() > new.mean() + new.std(correction=0)
+        expected.append(bool(len(seen) > 5_000 and not falls and new.mean() > 1))
+    assert training._stuck().tolist() == expected and 0 < sum(expected) < 60
+
+
 def test_a_new_start_is_another_one_and_leaves_the_others():
     program = Program([Run(INALU, 3, 0), Run(INALU, 4, 1)], CPU, compiled=False)
     before = {n: p.clone() for n, p in program.params.items()}
@@ -243,7 +260,10 @@ def test_the_authors_data_mode_uses_their_evaluation_sets():
     program = Program([Run(case, 0, 0)], CPU, compiled=False)
     rng = np.random.RandomState(8689336)
     expected = rng.uniform(2, 6, (10_000, 2)).astype(np.float32)
-    np.testing.assert_array_equal(program._published("test")[0].numpy(), expected)
+    x, y = program.data.published(0)[1]
+    np.testing.assert_array_equal(x[0].numpy(), expected)
+    wide = np.random.RandomState(8689336).uniform(2, 6, (10_000, 2))
+    np.testing.assert_array_equal(y[0, :, 0].numpy(), wide.prod(-1).astype(np.float32))  # rounded last
     assert np.isfinite(eager(case).test[0]).all()
 
 
@@ -259,12 +279,12 @@ def test_a_fixed_sample_is_trained_on_its_rows_only():
 
 
 def test_evaluation_in_pieces_is_evaluation_at_once(monkeypatch):
-    import nalm.engine.program as program
+    import nalm.engine.data as data
 
     whole = Program([Run(ONE, 0, 0)], CPU, compiled=False)
-    monkeypatch.setattr(program, "NUMBERS", 2_000)
+    monkeypatch.setattr(data, "NUMBERS", 2_000)
     pieces = Program([Run(ONE, 0, 0)], CPU, compiled=False)
-    assert (whole._rows, pieces._rows) == (10_000, 1_000)
+    assert (whole.data.rows, pieces.data.rows) == (10_000, 1_000)
     for a, b in zip(whole.evaluate(), pieces.evaluate(), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-5, atol=0)
 

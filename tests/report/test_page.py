@@ -96,7 +96,7 @@ def test_every_trace_of_the_panels_is_on_the_screen(desk, shipped):
     for i, e in enumerate(data_of(shipped)["experiments"]):
         for j, g in enumerate(e["groups"]):
             query = f".panels[data-experiment='{i}'][data-group='{j}']"
-            expected = sum(len(t["x"]) for t in g["figure"]["data"])
+            expected = sum(x is not None for t in g["figure"]["data"] for x in t["x"])
             marks = desk.evaluate(f'document.querySelectorAll("{query} .scatterlayer .point").length')
             assert marks == expected
 

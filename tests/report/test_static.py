@@ -7,6 +7,7 @@ import pytest
 from made import outcomes
 
 from nalm.errors import NALMError
+from nalm.labels import labels, places
 from nalm.landscapes import compute
 from nalm.report import static
 from nalm.report.figures import panels, safe, span
@@ -30,7 +31,9 @@ def test_landscapes_are_figures_too(tmp_path):
 
 
 def test_a_table_holds_every_case_and_its_interval():
-    text = static.latex(summarise(outcomes("NMU", [True] * 25) + outcomes("Odd_&%Name", [False] * 5)))
+    group = summarise(outcomes("NMU", [True] * 25) + outcomes("Odd_&%Name", [False] * 5))
+    cases = [s.case for s in group]
+    text = static.latex(group, labels(cases), places(cases))
     assert r"NMU & U[1,2) & 1.00 [0.87, 1.00]" in text and r"Odd\_\&\%Name" in text
     assert text.count(r"\\") == 3 and "-- & --" in text
 
@@ -50,9 +53,10 @@ def test_the_whiskers_of_few_runs_do_not_stretch_the_axis():
 
 def test_units_share_a_range_without_hiding_each_other():
     group = summarise(outcomes("NMU", [True] * 5) + outcomes("NALU", [False] * 5))
-    figure = panels(group, {"NMU": ("#000", "circle"), "NALU": ("#111", "x")})
-    places = [t["x"][0] for t in figure["data"] if t["x"] and t["yaxis"] == "y"]
-    assert len(set(places)) == 2 and all(-0.5 < p < 0.5 for p in places)
+    cases = [s.case for s in group]
+    figure = panels(group, labels(cases), places(cases), {"NMU": ("#000", "circle"), "NALU": ("#111", "x")})
+    spots = [t["x"][0] for t in figure["data"] if t["x"] and t["yaxis"] == "y"]
+    assert len(set(spots)) == 2 and all(-0.5 < p < 0.5 for p in spots)
     assert "n = 5" in figure["data"][0]["text"][0]
 
 

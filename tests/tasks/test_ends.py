@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from nalm import draws
-from nalm.config import Range, mirrored, split, truncated
+from nalm.config import Range, mirrored, points, split, truncated
 from nalm.tasks.samples import Sampler
 
 PLACES = [
@@ -141,3 +141,10 @@ def test_runs_of_a_population_keep_their_own_ends(monkeypatch):
     x = sampler(draws.keys(range(len(ranges)), "train"), zero, sampler.grid(bits.numel()))
     for run, (low, high) in enumerate(PLACES):
         assert within(x[run], low, high)
+
+
+def test_points_are_always_the_same_numbers(monkeypatch):
+    bits = torch.tensor([-(2**31), 0, 2**31 - 1], dtype=torch.int32)
+    x = made(monkeypatch, points(-2, -1.8), bits, 5)
+    assert x[:2].unique().tolist() == [-2.0] and x[2:].unique().tolist() == [torch.tensor(-1.8).item()]
+    assert str(points(-2, -1.8)) == "-2|-1.8"

@@ -216,3 +216,10 @@ def test_one_operation_on_operands_is_its_formula():
     a, b, c = torch.tensor([2.0]), torch.tensor([4.0]), torch.tensor([8.0])
     assert [apply("divide", [a, b]).item(), apply("multiply", [a, b, c]).item()] == [0.5, 64.0]
     assert [apply("add", [a]).item(), apply("reciprocal", [a, b]).item()] == [2.0, 0.5]
+
+
+def test_operands_may_be_given_and_of_any_size():
+    case = SMT.replace(inputs=4, operands=((0, 4), (0, 2)))
+    assert case.used == 4 and subsets(case, 0) == subsets(case, 7) == [range(4), range(2)]
+    x = inputs(2, 5, 4)
+    torch.testing.assert_close(Target([case] * 2, [0, 7])(x)[..., 0], x.sum(-1) * x[..., :2].sum(-1))

@@ -22,7 +22,7 @@ def test_a_baseline_has_the_shapes_and_the_starts_of_a_unit(baseline):
         layer(torch.ones(2, 4))
 
 
-@pytest.mark.parametrize("name", ["Linear", "MLP", "Quadratic", "ProductFC"])
+@pytest.mark.parametrize("name", ["Linear", "Affine", "MLP", "Quadratic", "ProductFC"])
 def test_a_population_of_baselines_equals_its_members(name):
     members = [nalm.BASELINES[name](3, 2, generator=seeded(s)) for s in range(4)]
     x = torch.randn(4, 6, 3)

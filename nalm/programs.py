@@ -1,0 +1,27 @@
+"""Which cases can be trained by one program: a function of the cases alone, and so known before anything is loaded."""
+
+from collections.abc import Hashable
+
+from nalm.config import Case, Range
+
+
+def family(kind: Range) -> str:
+    """Which ranges one sampler can draw together: a uniform range is a mirrored one with equal parts."""
+    boxes = {"uniform": "box", "mirrored": "box", "parted": "split", "points": "split"}
+    return boxes.get(kind.kind, kind.kind)
+
+
+def signature(case: Case) -> Hashable:
+    """Everything that shapes the compiled step; what differs between runs of a group is numbers only."""
+    recipe = case.recipe
+    return (
+        case.model,
+        (case.inputs, case.subset, case.overlap, case.subsets, case.operands),
+        (case.sample, case.data, case.scaling),
+        (family(case.train), family(case.test), case.times),
+        (recipe.steps, recipe.batch, recipe.optimiser, recipe.momentum, recipe.schedule),
+        (recipe.loss, recipe.then, recipe.switch),
+        tuple(sorted(name for name, _ in recipe.penalties)),
+        (recipe.l1 is not None, recipe.l2 is not None, recipe.inalu, recipe.stop_when_solved, recipe.grid),
+        (recipe.clip_norm > 0, recipe.clip_value > 0, recipe.gradient_noise > 0),
+    )

@@ -1,0 +1,42 @@
+"""Inputs scaled before a model and outputs scaled back after it (thesis 6.1), each run by its own training data."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """The model sees (x - mean) / width and says shift + factor * z; without statistics both stay as they are.
+
+    ``minmax``: half the distance between the smallest and largest value, and no shift (thesis eq. 6.1; its learnt
+    factors and offsets are layers of the model). ``zscore``: means and unbiased deviations (eq. 6.2).
+    """
+
+    mean: Tensor | None = None  # (*runs, 1, in)
+    width: Tensor | None = None
+    shift: Tensor | None = None  # (*runs, 1, out)
+    factor: Tensor | None = None
+
+    @classmethod
+    def of(cls, kind: str, x: Tensor, y: Tensor) -> "Scaling":
+        """The statistics of data x (*runs, rows, in) and y (*runs, rows, out)."""
+        x_wide, y_wide = x.double(), y.double()
+        mean, shift = (v.mean(-2, keepdim=True) for v in (x_wide, y_wide))
+        if kind == "zscore":
+            width, factor = (v.std(-2, keepdim=True) for v in (x_wide, y_wide))
+        else:
+            width, factor = (
+                (v.amax(-2, keepdim=True) - v.amin(-2, keepdim=True)) / 2 for v in (x_wide, y_wide)
+            )
+            shift = torch.zeros_like(shift)
+        return cls(mean.to(x), width.to(x), shift.to(y), factor.to(y))
+
+    def seen(self, x: Tensor) -> Tensor:
+        """What the model is shown of x."""
+        return x if self.mean is None or self.width is None else (x - self.mean) / self.width
+
+    def said(self, z: Tensor) -> Tensor:
+        """What the model's output z stands for."""
+        return z if self.shift is None or self.factor is None else self.shift + self.factor * z
