@@ -1,6 +1,8 @@
 "use strict";
-(() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+(async () => {
+  const packed = Uint8Array.from(atob(document.getElementById("data").textContent), (c) => c.charCodeAt(0));
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const data = JSON.parse(await new Response(unpacked).text());
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const narrow = () => window.innerWidth < 600;
   const RUNS = ["seed", "outcome", "solved at", "best step", "test error", "validation error", "sparsity", "threshold", "seconds", "formula", "how it ended"];

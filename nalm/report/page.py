@@ -1,5 +1,7 @@
 """The page: one HTML file that needs nothing else, with the runs behind every number inside it."""
 
+import base64
+import gzip
 import importlib.resources
 import json
 from collections.abc import Sequence
@@ -24,7 +26,8 @@ RUNS = ("seed", "outcome", "solved_at", "best_step", "test", "validation", "spar
 ABOUT = ("command", "nalm", "torch", "device", "engine", "date")
 COUNTED = ("problems", "certified", "right", "networks")
 ORDER = ("differs", "agrees", "not comparable")
-MOST = 20_000  # runs whose curves are put into a page
+MOST = 20_000  # runs whose curves are all put into a page; of more, those of a few seeds
+SEEDS = 1_000, 2
 
 
 def write(where: Path | str, path: Path, experiment: str = "") -> Path:
@@ -87,9 +90,9 @@ def _ladder(where: Path) -> dict[str, Any] | None:
 
 
 def embedded(data: Any) -> str:
-    """JSON that can stand inside a script element whatever names it holds."""
+    """Compressed JSON as letters and digits, which can stand inside a script element whatever names it holds."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
 
 def content(found: Sequence[Study], with_landscapes: bool = True) -> dict[str, Any]:
@@ -98,11 +101,11 @@ def content(found: Sequence[Study], with_landscapes: bool = True) -> dict[str, A
     for study in found:
         names = study.labels | names  # of a case that stands in two experiments, the first's
     looks = figures.colours([name for study in found for name in study.labels.values()])
-    small = sum(len(study.outcomes) for study in found) <= MOST
+    curves = SEEDS[sum(len(study.outcomes) for study in found) > MOST]
     return {
         "glance": [_glance(key, ranges, names) for key, ranges in best(found).items()],
         "operations": list(dict.fromkeys(s.case.operation for study in found for s in study.summaries)),
-        "experiments": [_experiment(study, looks, small) for study in found],
+        "experiments": [_experiment(study, looks, curves) for study in found],
         "ladder": None,
         "contest": None,
         "landscapes": [figures.thinned(compute(name).json()) for name in LANDSCAPES]
@@ -135,8 +138,8 @@ def _glance(key: tuple[str, int], ranges: dict[str, list[Summary]], names: dict[
     }
 
 
-def _experiment(study: Study, looks: dict[str, tuple[str, str]], with_curves: bool) -> dict[str, Any]:
-    blocks = figures.curves(study) if with_curves else {"steps": [], "cases": {}}
+def _experiment(study: Study, looks: dict[str, tuple[str, str]], curves: int) -> dict[str, Any]:
+    blocks = figures.curves(study, curves)
     moving = {key for key, block in blocks["cases"].items() if block["moving"]}
     groups = [
         {
