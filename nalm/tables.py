@@ -11,7 +11,7 @@ from nalm import costs
 from nalm.claims import Verdict
 from nalm.config import Experiment
 from nalm.costs import Machine
-from nalm.labels import axis, labels, places, unit_of
+from nalm.labels import axis, labels, places
 from nalm.stats import Interval
 from nalm.summary import Summary
 
@@ -106,7 +106,9 @@ def listing(experiments: Iterable[Experiment], machine: Machine, factor: float =
 def shown(experiment: Experiment) -> Iterator[Table | str]:
     """An experiment in full: cases by recipe, then what was published."""
     yield f"[bold]{experiment.name}[/]: {experiment.title}"
-    table = Table("model", "operation", "inputs", "trained on", "steps", "lr", "pressure and rules")
+    names, standing, along = labels(experiment.cases), places(experiment.cases), axis(experiment.cases)
+    over = "trained on" if along == "range" else "with"
+    table = Table("model", "operation", "inputs", over, "steps", "lr", "pressure and rules")
     groups: dict[tuple[str, ...], list[str]] = {}
     for case in experiment.cases:
         r = case.recipe
@@ -114,12 +116,16 @@ def shown(experiment: Experiment) -> Iterator[Table | str]:
         rules += [f"{n} {g.start:g} to {g.end:g}" for n, g in (("L1", r.l1), ("L2", r.l2)) if g is not None]
         rules += [f"clip {c:g}" for c in (r.clip_value, r.clip_norm) if c]
         rules += ["iNALU's rules"] if r.inalu else []
+        rules += [f"gradient noise {r.gradient_noise:g}"] if r.gradient_noise else []
+        rules += (
+            [f"{r.optimiser} {r.momentum:g}" if r.momentum else r.optimiser] if r.optimiser != "adam" else []
+        )
         rules += [r.loss if not r.then else f"{r.loss}, from {r.switch} {r.then}"] if r.loss != "mse" else []
-        key = (unit_of(case), case.operation, str(case.inputs), f"{r.steps:,}", f"{r.lr:g}", ", ".join(rules))
-        groups.setdefault(key, []).append(str(case.train))
+        key = (names[case], case.operation, str(case.inputs), f"{r.steps:,}", f"{r.lr:g}", ", ".join(rules))
+        groups.setdefault(key, []).append(standing[case])
     for (unit, operation, inputs, *rest), ranges in groups.items():
-        where = ranges[0] if len(ranges) == 1 else f"{len(ranges)} ranges"
-        table.add_row(unit, operation, inputs, where, *rest)
+        several = f"{len(ranges)} ranges" if along == "range" else f"{ranges[0]} to {ranges[-1]}"
+        table.add_row(unit, operation, inputs, ranges[0] if len(ranges) == 1 else several, *rest)
     yield table
     yield f"Ranges: {', '.join(dict.fromkeys(f'{c.train} then {c.test}' for c in experiment.cases))}"
     yield f"Seeds: {len(experiment.seeds)} ({experiment.seeds[0]} to {experiment.seeds[-1]})."
@@ -129,8 +135,12 @@ def shown(experiment: Experiment) -> Iterator[Table | str]:
         for c in experiment.claims:
             same = (c.metric.replace("_", " "), _number(c.value, c.low, c.high, " "), c.unit, c.place)
             alike.setdefault(same, []).append(c.where)
-        for (metric, value, unit, place), places in alike.items():
-            where = places[0] if len(places) == 1 else f"{len(places)} ranges"
+        for (metric, value, unit, place), found in alike.items():
+            where = (
+                found[0]
+                if len(found) == 1
+                else f"{len(found)} {'ranges' if along == 'range' else 'settings'}"
+            )
             claims.add_row(metric, value, unit, where, place)
         yield claims
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from nalm import draws
+from nalm import functional as F
 from nalm.engine.authors import evaluation
 from nalm.engine.plan import Run
 from nalm.tasks.operands import Target, subsets
@@ -13,7 +14,11 @@ from nalm.tasks.samples import Sampler
 from nalm.tasks.scaling import Scaling
 
 EVALUATION, SEQUENCES = 10_000, 1_000  # rows of each evaluation set; fewer of sequences
-NUMBERS = 2**24  # inputs evaluated per call
+NUMBERS, LARGE, CACHED = (
+    2**24,
+    2**27,
+    2**18,
+)  # inputs evaluated per call: fused with their draws; on a GPU; drawn first
 SETS = ("validation", "test")
 
 
@@ -29,7 +34,8 @@ class Data:
         self.test = Sampler([c.test for c in self.cases], long, device, parts)
         self.target = Target(self.cases, self.seeds, device)
         self.total = SEQUENCES if self.case.times else EVALUATION
-        room = max(50, min(NUMBERS // (len(runs) * max(short, long)), self.total))
+        numbers = LARGE if device.type == "cuda" else CACHED if short > F.UNROLL else NUMBERS
+        room = max(50, min(numbers // (len(runs) * max(short, long)), self.total))
         self.rows = next(r for r in (10_000, 5_000, 2_500, 1_000, 500, 100, 50) if r <= room)
         self.scaling = self._scaling()
         self._published: list[tuple[Tensor, Tensor]] = []

@@ -21,6 +21,9 @@ CAPTURED = 100  # steps per CUDA graph
 WORK = 65_536  # numbers that are worth a thread of their own
 
 
+Sets = list[tuple[Tensor, Tensor]]  # inputs and targets of the validation and the test set
+
+
 class Program:
     """The tensors and functions of one population; the caller decides when to step and when to evaluate."""
 
@@ -222,33 +225,32 @@ class Program:
             s["evaluate"] = torch.stack([draws.keys(self.seeds, which, device=self.device) for which in SETS])
             s["validation grid"], s["test grid"] = self.data.grids()
 
+        def sets(start: Tensor, keys: Tensor, grids: tuple[Tensor, Tensor]) -> Sets:
+            samplers, at = (self.data.train, self.data.test), torch.zeros_like(start)
+            x = [f(keys[i], at, grids[i] + start * f.inputs).mT for i, f in enumerate(samplers)]
+            return [(part, self.data.target(part)) for part in x]
+
         def squares(
-            params: Tensors,
-            keys: Tensor,
-            grids: tuple[Tensor, Tensor],
-            start: Tensor,
-            given: list[tuple[Tensor, Tensor]] | None,
+            params: Tensors, start: Tensor, keys: Tensor, grids: tuple[Tensor, Tensor], given: Sets | None
         ) -> Tensor:
-            at, sums = torch.zeros_like(start), []
-            for i, sampler in enumerate((self.data.train, self.data.test)):
-                if given is None:
-                    x = sampler(keys[i], at, grids[i] + start * sampler.inputs).mT
-                    y = self.data.target(x)
-                else:
-                    x, y = given[i]
+            sums = []
+            for x, y in sets(start, keys, grids) if given is None else given:
                 prediction = self._judge("forward", {**params, **self._noise}, self.data.scaling.seen(x))
                 sums.append((self.data.scaling.said(prediction) - y).square().sum((-2, -1)))
             return torch.stack(sums, -1)
 
-        evaluate = (
-            squares if self.case.times else self.compiler("evaluate", squares)
-        )  # long loops compile long
+        long = bool(self.case.times)  # loops over sequences compile long
+        evaluate = squares if long else self.compiler("evaluate", squares)
+        draw = sets if long else self.compiler("sets", sets)
         grids = s["validation grid"], s["test grid"]
         total = torch.zeros(len(self.runs), 2, dtype=torch.float64, device=self.device)
         with self._threads(self.data.rows):
             for start in range(0, self.data.total, self.data.rows):
                 at = torch.tensor(start, dtype=torch.int32, device=self.device)
-                part = evaluate(self.params, s["evaluate"], grids, at, self.data.published(start))
+                given = self.data.published(start)
+                if given is None and self.data.train.inputs > F.UNROLL:
+                    given = draw(at, s["evaluate"], grids)  # type: ignore[assignment]
+                part = evaluate(self.params, at, s["evaluate"], grids, given)
                 total += part  # type: ignore[arg-type]
         validation, test = (total / self.data.total).unbind(-1)
         return validation, test

@@ -150,6 +150,8 @@ class Training:
                 raise NALMError(
                     f"This state is of another population: {name!r} is missing or of another shape."
                 )
+        if "places" not in tensors:
+            raise NALMError("This state was written before records were thinned: delete the checkpoint.")
         for name, p in program.params.items():
             p.copy_(tensors[f"params.{name}"])
             for i, slot in enumerate(program.slots[name]):
