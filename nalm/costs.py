@@ -54,9 +54,15 @@ def _rates() -> dict[str, list[tuple[int, float]]]:
     return found
 
 
+def model_of(case: Case) -> str:
+    """The units of a case, and the widths of perceptrons, which decide what they cost."""
+    widths = [dict(layer.options).get("hidden", ()) for layer in case.model]
+    return unit_of(case) + "".join(f" {'-'.join(map(str, hidden))}" for hidden in widths if hidden)
+
+
 def us(case: Case) -> float:
     """Microseconds of one core per run-step: as measured, or in proportion to the nearest measured number of inputs."""
-    known = _rates().get(unit_of(case))
+    known = _rates().get(model_of(case))
     if known is None:  # a model that was not measured: the average of those that were
         return sum(_scaled(rows, case) for rows in _rates().values()) / len(_rates())
     return _scaled(known, case)

@@ -94,7 +94,9 @@ def _interval(interval: Interval | None) -> str:
 
 def listing(experiments: Iterable[Experiment], machine: Machine, factor: float = 1.0) -> Table:
     """What can be run, and what it costs."""
-    table = Table("experiment", "runs", "run-steps", "time", "what it asks")
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for name in ("experiment", "runs", "run-steps", "time", "what it asks"):
+        table.add_column(name, no_wrap=name != "what it asks")
     for e in experiments:
         steps = sum(case.recipe.steps for case in e.cases) * len(e.seeds)
         runs = len(e.cases) * len(e.seeds)

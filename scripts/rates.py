@@ -13,10 +13,10 @@ from pathlib import Path
 import torch
 
 from nalm.config import Case
+from nalm.costs import model_of
 from nalm.engine.plan import Run
 from nalm.engine.program import Program
 from nalm.experiments import EXPERIMENTS
-from nalm.labels import unit_of
 
 TARGET = Path(__file__).parent.parent / "nalm" / "data" / "rates.csv"
 RUNS, SECONDS = 225, 0.3
@@ -35,7 +35,7 @@ SINGLE = (
     "NMRU",
 )
 MEASURED = {
-    *((unit, 2) for unit in (*SINGLE, "MLP", "Affine-NMU-Affine")),
+    *((unit, 2) for unit in (*SINGLE, "MLP 1", "MLP 4", "MLP 100", "Affine-NMU-Affine")),
     *((unit, 10) for unit in ("NAU", "INALU", "ModifiedRealNPU", "NRU", "NMRU")),
     *((unit, 100) for unit in ("NAU", "NAU-NMU", "NAU-SNMU", "NAC-NAC", "NAC-NACMul", "NALU-NALU")),
 }
@@ -46,8 +46,8 @@ def models() -> dict[tuple[str, int], Case]:
     found: dict[tuple[str, int], Case] = {}
     for experiment in EXPERIMENTS.values():
         for case in experiment.cases:
-            if case.recipe.loss == "mse" and (unit_of(case), case.inputs) in MEASURED:
-                found.setdefault((unit_of(case), case.inputs), case)
+            if case.recipe.loss == "mse" and (model_of(case), case.inputs) in MEASURED:
+                found.setdefault((model_of(case), case.inputs), case)
     return found
 
 

@@ -42,25 +42,29 @@ class NMRU(EpsUnit):
         halves = [float(e == 1) for e in exponents], [float(e == -1) for e in exponents]
         return {"weight": halves[0] + halves[1]}
 
-    def terms(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """The inputs and their reciprocals (*runs, batch, 2 in), and which of those are infinite."""
+    def terms(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The inputs, their reciprocals (*runs, batch, in), and which of these are infinite; such a one is 1 here.
+
+        The two halves stay apart all the way, as do the weights': joined, the batch would no longer be innermost.
+        """
         eps = self.eps if self.training else 0.0
         zero = x + eps == 0
-        reciprocal = 1 / torch.where(zero, 1.0, x + eps)
-        return torch.cat([x, reciprocal], -1), torch.cat([torch.zeros_like(zero), zero], -1)
+        return x, 1 / torch.where(zero, 1.0, x + eps), zero
 
     def compute(self, x: Tensor) -> Tensor:
-        c, infinite = self.terms(x)
-        return self.magnitude(c.abs(), infinite) * self.sign(c)
+        c, reciprocal, infinite = self.terms(x)
+        return self.magnitude(c.abs(), reciprocal.abs(), infinite) * self.sign(c, reciprocal)
 
-    def magnitude(self, size: Tensor, infinite: Tensor) -> Tensor:
+    def magnitude(self, c: Tensor, reciprocal: Tensor, infinite: Tensor) -> Tensor:
         """The NMU's product over 2 in terms; an infinite term counts only if its weight is not zero."""
-        pole = F.linear(infinite.to(size.dtype), (self.weight.detach() != 0).to(size.dtype)) > 0
-        size = torch.where(infinite, 1.0, size)
-        return torch.where(pole, math.inf, 1.0) * F.gated_product(size, self.weight)
+        first, second = self.weight.chunk(2, -1)
+        pole = F.linear(infinite.to(c.dtype), (second.detach() != 0).to(c.dtype)) > 0
+        product = F.gated_product(c, first) * F.gated_product(torch.where(infinite, 1.0, reciprocal), second)
+        return torch.where(pole, math.inf, 1.0) * product
 
-    def sign(self, c: Tensor) -> Tensor:
-        return F.linear(c, self.weight, of=F.angle).cos()
+    def sign(self, c: Tensor, reciprocal: Tensor) -> Tensor:
+        first, second = self.weight.chunk(2, -1)
+        return (F.linear(c, first, of=F.angle) + F.linear(reciprocal, second, of=F.angle)).cos()
 
     @torch.no_grad()
     def project(self) -> None:
@@ -110,9 +114,10 @@ class NMRUGated(NMRU):
     def gold_weights(cls, name: str, in_features: int) -> dict[str, float | list[float]]:
         return super().gold_weights(name, in_features) | {"gate": 1.0}
 
-    def terms(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        c, infinite = super().terms(x)
-        return c * self.gate.unsqueeze(-2), infinite
+    def terms(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        c, reciprocal, infinite = super().terms(x)
+        first, second = self.gate.unsqueeze(-2).chunk(2, -1)
+        return c * first, reciprocal * second, infinite
 
     @torch.no_grad()
     def project(self) -> None:
