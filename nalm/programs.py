@@ -16,7 +16,9 @@ def signature(case: Case) -> Hashable:
     recipe = case.recipe
     return (
         case.model,
-        (case.inputs, case.subset, case.overlap, case.subsets, case.operands),
+        (case.inputs, len(case.operands) or case.subsets),
+        case.subset > 1
+        or bool(case.operands),  # which inputs are added up is numbers; whether any are is not
         (case.sample, case.data, case.scaling),
         (family(case.train), family(case.test), case.times),
         (recipe.steps, recipe.batch, recipe.optimiser, recipe.momentum, recipe.schedule),

@@ -103,6 +103,11 @@ def test_sweeps_vary_one_thing_and_every_published_number_has_its_case():
     assert {(c.subset, c.overlap) for c in madsen.SUBSET.values()} == {(5, 2), (10, 5), (25, 12), (50, 25)}
 
 
+def test_sizes_of_sums_are_numbers_and_share_a_program():
+    assert [len(runs) for runs in programs("madsen/overlap")] == [30] * 6
+    assert [len(runs) for runs in programs("madsen/subset")] == [20] * 6
+
+
 def test_the_ablation_leaves_weights_free_or_without_pressure():
     full, unpressed, free, neither = (madsen.ABLATION[name, "multiply", "ablation"] for name in madsen.PARTS)
     assert full == madsen.HIDDEN["NMU", "multiply", "hidden size=2"] and not unpressed.recipe.penalties

@@ -48,9 +48,9 @@ class Target:
     """The truth for x (runs, batch, in), as (runs, batch, 1): each run has its operation and operands."""
 
     def __init__(self, cases: Sequence[Case], seeds: Sequence[int], device: torch.device | str | None = None):
-        shapes = {(c.inputs, c.subset, c.overlap, c.subsets, c.operands) for c in cases}
+        shapes = {(c.inputs, len(c.operands) or c.subsets) for c in cases}
         if len(shapes) != 1:
-            raise NALMError(f"Runs of one population have operands of one shape, got {sorted(shapes)}.")
+            raise NALMError(f"Runs of one population have as many inputs and operands, got {sorted(shapes)}.")
         table = masks(cases, seeds)
         self._inputs = cases[0].inputs
         same = bool((table == table[0]).all()) and bool((table.sum(-1) == 1).all())

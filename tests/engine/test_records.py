@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from nalm.config import Case, Layer, Range, Recipe
+from nalm.config import Case, Layer, Range, Recipe, Threshold
 from nalm.engine import Training, product
 from nalm.engine.records import MOST, Records
 from nalm.runs import best
 
-CASE = Case((Layer("NMU"),), "multiply", Range(1, 2), Range(2, 6), Recipe(steps=700, lr=1e-2, batch=4))
+RECIPE = Recipe(steps=400, lr=1e-2, batch=4)
+CASE = Case((Layer("NMU"),), "multiply", Range(1, 2), Range(2, 6), RECIPE, threshold=Threshold("fixed"))
 
 
 def recorded(errors: np.ndarray, limit: float = 0.1, whole: bool = False) -> Records:
@@ -21,7 +22,7 @@ def recorded(errors: np.ndarray, limit: float = 0.1, whole: bool = False) -> Rec
     return records
 
 
-@pytest.mark.parametrize("count", [1, 51, MOST, MOST + 1, 2_001, 5_001])
+@pytest.mark.parametrize("count", [1, 51, MOST, MOST + 1, 2_001])
 def test_verdicts_are_those_of_every_evaluation_and_curves_stay_small(count):
     errors = np.random.default_rng(count).uniform(0, 1, (count, 7))
     records = recorded(errors)
@@ -57,19 +58,20 @@ def test_rules_that_look_back_have_every_evaluation():
 def test_a_long_run_goes_on_exactly_where_it_was_taken_out(monkeypatch):
     monkeypatch.setattr("nalm.engine.training.EVERY", 10)
     monkeypatch.setattr("nalm.engine.records.MOST", 16)
+    monkeypatch.setattr("nalm.engine.data.EVALUATION", 100)
     runs, cpu = product([CASE], [0, 1, 2]), torch.device("cpu")
     whole = Training(runs, cpu, compiled=False)
     while not whole.finished:
         whole.advance()
     first = Training(runs, cpu, compiled=False)
-    for _ in range(41):
+    for _ in range(23):
         first.advance()
     second = Training(runs, cpu, compiled=False)
     second.restore({name: t.clone() for name, t in first.state().items()})
     while not second.finished:
         second.advance()
     a, b = whole.results(), second.results()
-    assert a.marks == b.marks and len(a.steps[0]) <= 16 and a.steps[0][-1] == 700
+    assert a.marks == b.marks and len(a.steps[0]) <= 16 and a.steps[0][-1] == 400
     for name in ("steps", "validation", "test", "sparsity"):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
     for one, other in zip(a.trajectories, b.trajectories, strict=True):
@@ -77,5 +79,5 @@ def test_a_long_run_goes_on_exactly_where_it_was_taken_out(monkeypatch):
 
 
 def test_the_state_of_a_long_run_is_no_larger_than_that_of_a_short_one():
-    sizes = {n: sum(t.numel() for t in recorded(np.ones((n, 3))).state().values()) for n in (MOST, 4_001)}
-    assert sizes[4_001] <= sizes[MOST]
+    sizes = {n: sum(t.numel() for t in recorded(np.ones((n, 3))).state().values()) for n in (MOST, 1_001)}
+    assert sizes[1_001] <= sizes[MOST]

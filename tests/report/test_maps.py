@@ -20,11 +20,16 @@ GRID = Case(
     "multiply",
     points(-2, -1.8),
     Range(-6, -2),
-    Recipe(steps=300, batch=1, optimiser="sgd", lr=1e-2, grid=3),
+    Recipe(steps=150, batch=1, optimiser="sgd", lr=1e-2, grid=3),
     threshold=Threshold("fixed"),
 )
 PERCEPTRON = Case(
-    (Layer("MLP", options=(("hidden", (40,)),)),), "add", Range(1, 2), Range(2, 6), Recipe(steps=2, batch=4)
+    (Layer("MLP", options=(("hidden", (40,)),)),),
+    "add",
+    Range(1, 2),
+    Range(2, 6),
+    Recipe(steps=2, batch=4),
+    threshold=Threshold("fixed"),
 )
 UNIT = PERCEPTRON.replace(model=(Layer("NAU"),))
 

@@ -223,3 +223,11 @@ def test_operands_may_be_given_and_of_any_size():
     assert case.used == 4 and subsets(case, 0) == subsets(case, 7) == [range(4), range(2)]
     x = inputs(2, 5, 4)
     torch.testing.assert_close(Target([case] * 2, [0, 7])(x)[..., 0], x.sum(-1) * x[..., :2].sum(-1))
+
+
+def test_sums_of_any_size_and_overlap_share_a_population():
+    cases = [ADT, ADT.replace(subset=5, overlap=2), ADT.replace(overlap=25)]
+    x = inputs(3, 4, 100)
+    together = Target(cases, [0, 1, 2])(x)
+    alone = [Target([case], [seed])(x[seed : seed + 1]) for seed, case in enumerate(cases)]
+    torch.testing.assert_close(together, torch.cat(alone))
