@@ -9,7 +9,7 @@ from scipy import stats
 from torch import Tensor
 
 from nalm import draws
-from nalm.config import Range, mirrored, split, truncated
+from nalm.config import Range, mirrored, parted, split, truncated
 from nalm.errors import NALMError
 from nalm.tasks.samples import BENFORD, Sampler, fixed_rows, published
 
@@ -262,3 +262,17 @@ def test_compiled_draws_are_those_of_eager_ones():
     for name in ("truncated", "normal", "exponential"):
         assert units_apart(compiled[name], eager[name]) <= 2, name
     assert units_apart(compiled["noise"], eager["noise"]) <= 2  # erfinv in single precision, of two libraries
+
+
+def test_a_parted_range_changes_after_the_first_operand():
+    kind = parted(-2, -1, 1, 2)
+    sampler = Sampler([kind, kind], 5, parts=[1, 4])
+    x = sampler(draws.keys([0, 1], "train"), torch.zeros((), dtype=torch.int32), sampler.grid(20))
+    signs = x.sign().mean(-1).tolist()
+    assert signs == [[-1, 1, 1, 1, 1], [-1, -1, -1, -1, 1]] and str(kind) == "U[-2,-1)&[1,2)"
+
+
+def test_a_range_that_begins_at_zero_never_gives_zero():
+    sampler = Sampler([Range(0, 1e-4)], 1)
+    lowest = torch.full((1, 1, 1), -(2**31), dtype=torch.int32)
+    assert 0 < sampler._ends.spread(lowest).item() < 1e-10
