@@ -134,3 +134,10 @@ def test_an_angle_is_not_taken_for_a_quotient_of_polynomials():
     rng = np.random.default_rng(439)
     x = np.stack([rng.uniform(10, 20, 600), rng.uniform(0.1, 0.2, 600)], 1)
     assert search(x, np.arctan2(x[:, 0], x[:, 1])).certificate.verdict == "none"
+
+
+def test_a_difference_of_huge_terms_is_not_taken_for_a_logarithm():
+    """(a^p - 1) / p with p near 0 fits b log(a) to rounding."""
+    x = np.random.default_rng(0).uniform(0.5, 3, (300, 2))
+    found = search(x, x[:, 1] * np.log(x[:, 0]))
+    assert found.certificate.verdict == "none"
