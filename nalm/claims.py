@@ -92,7 +92,7 @@ def verdicts(experiment: Experiment, outcomes: Runs) -> list[Verdict]:
 
 def unit_of(case: Case) -> str:
     """The units of a case's model, as tables name them."""
-    return "-".join(layer.unit for layer in case.model)
+    return "-".join(layer.label for layer in case.model)
 
 
 def label(case: Case) -> str:

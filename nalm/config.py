@@ -82,6 +82,12 @@ class Layer(Value):
     def check(self) -> None:
         require(self.out >= 1, f"A layer has at least one output, got {self.out}.")
 
+    @property
+    def label(self) -> str:
+        """The unit's name, and in brackets what its options are: MLP(16,16)."""
+        values = [v for _, value in self.options for v in (value if isinstance(value, tuple) else (value,))]
+        return self.unit + (f"({','.join(map(str, values))})" if values else "")
+
 
 @dataclass(frozen=True)
 class Ramp(Value):
@@ -231,7 +237,7 @@ class Case(Value):
     @property
     def name(self) -> str:
         """A short name for people: NMU multiply U[1,2)."""
-        units = "-".join(layer.unit for layer in self.model)
+        units = "-".join(layer.label for layer in self.model)
         return f"{units} {self.operation} {self.train}"
 
 
