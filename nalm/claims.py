@@ -13,6 +13,7 @@ from nalm.runs import Outcome
 from nalm.stats import Interval
 
 SEEDS = 25  # behind a claim that states a rate and no number of runs (thesis chapters 3 to 6)
+FEWEST = 9  # formulas of chapter 7 that every network there was tried on
 ROUNDING = 1e-6  # sparsity errors below this are the rounding of a weight that is a whole number
 
 
@@ -212,6 +213,61 @@ def _sparsity(claim: Claim, outcomes: Runs) -> Judgement:
     return ours, _word(_near(claim, ours, ROUNDING)), f"equal below {ROUNDING:g}, the rounding of a weight"
 
 
+def _by_seed(values: dict[int, list[float]]) -> Interval:
+    """A number per seed: their mean, and the range they span."""
+    numbers = [sum(v) for v in values.values()]
+    return Interval(sum(numbers) / len(numbers), min(numbers), max(numbers), len(numbers), "range over seeds")
+
+
+def _correct(claim: Claim, outcomes: Runs) -> Judgement:
+    from nalm.truth import right  # needs SymPy, which nothing else here does
+
+    runs = _of(outcomes, claim.unit)
+    formulas = {o.case.operation for o in runs}
+    if len(formulas) < FEWEST:
+        return NOTHING if not runs else (None, "not comparable", f"{len(formulas)} formulas were run")
+    counts: dict[int, list[float]] = {}
+    for o in runs:
+        counts.setdefault(o.seed, []).append(float(right(o.case, o.seed, o.formula)))
+    ours = _by_seed(counts)
+    return (
+        ours,
+        _word(claim.value in ours),
+        f"of {len(formulas)} formulas, the snapped expression is the target",
+    )
+
+
+def _learnt(claim: Claim, outcomes: Runs) -> Judgement:
+    from nalm.truth import right
+
+    runs = _of(outcomes, claim.unit)
+    if not runs:
+        return NOTHING
+    ours = stats.success_rate([right(o.case, o.seed, o.formula) for o in runs])
+    theirs = stats.wilson(round(claim.value), 1)
+    holds = claim.value in ours or ours.estimate in theirs
+    return ours, _word(holds), "one published run beside the share of ours that are right"
+
+
+def _mean_error(field: str) -> Callable[[Claim, Runs], Judgement]:
+    def rule(claim: Claim, outcomes: Runs) -> Judgement:
+        runs = _of(outcomes, claim.unit)
+        formulas = len({o.case.operation for o in runs})
+        if formulas < FEWEST:
+            return NOTHING if not runs else (None, "not comparable", f"{formulas} formulas were run")
+        errors: dict[int, list[float]] = {}
+        for o in runs:
+            errors.setdefault(o.seed, []).append(getattr(o, field) / formulas)
+        ours = _by_seed(errors)
+        return (
+            ours,
+            _word(_near(claim, ours)),
+            "mean over formulas; the published spread is theirs over formulas",
+        )
+
+    return rule
+
+
 RULES: dict[str, Callable[[Claim, Runs], Judgement]] = {
     "success_rate": _success,
     "success_rate_lower_bound": _at_least,
@@ -222,4 +278,8 @@ RULES: dict[str, Callable[[Claim, Runs], Judgement]] = {
     "n_ranges_better_than_NALU": _more("INALU", "NALU"),
     "solved_at_mean": _solved_at,
     "sparsity_error_mean": _sparsity,
+    "n_correct": _correct,
+    "success": _learnt,
+    "interp_mse_mean": _mean_error("validation"),
+    "extrap_mse_mean": _mean_error("test"),
 }

@@ -1,4 +1,4 @@
-r"""Composition by gradient alone: a NAU, power units and a NAU on a scratchpad, from many starts, snapped and certified.
+r"""Composition by gradient alone: a NAU, power units and a NAU on a scratchpad, many starts, snapped and certified.
 
 .. math:: s = \sum_i u_i x_i, \qquad m_k = \prod_i x_i^{p_{ki}} s^{q_k}, \qquad f(y) = \sum_i w_i x_i + \sum_k c_k m_k
 

@@ -109,7 +109,8 @@ class Composite(Network):
 
     def inside(self) -> list[Unit]:
         """The parts, with their type."""
-        return [part for part in self.children() if isinstance(part, nn.ModuleList) for part in part]  # type: ignore[misc]
+        groups = [child for child in self.children() if isinstance(child, nn.ModuleList)]
+        return [part for group in groups for part in group if isinstance(part, Unit)]
 
     @staticmethod
     def _dotted(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

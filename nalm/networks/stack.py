@@ -66,8 +66,8 @@ class GatedStack(Composite):
     Gate 1 is the first unit, gate 0 the second. The thesis prints a scalar gate; here each output has its
     own, starting as the iNALU's (0 on average, deviation 0.2), from which the technique is taken.
 
-    >>> GatedStack(4, 1, units=("NAU", "NMU"))
-    GatedStack(in_features=4, out_features=1, units=('NAU', 'NMU'), layers=2, width=5)
+    >>> GatedStack(4, 1, units=("NAU", "NMU")).own()["gate0"].shape
+    torch.Size([5])
     """
 
     options = ("units", "layers", "width")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import nalm
-from nalm import stats
+from nalm import compositions, stats
 from nalm.claims import Verdict, label, unit_of
 from nalm.errors import NALMError
 from nalm.landscapes import LANDSCAPES, compute
@@ -29,7 +29,9 @@ def write(where: Path | str, path: Path, experiment: str = "") -> Path:
     """Make the page for a results folder or shipped tables; a page of everything has the landscapes too."""
     found = studies(where, experiment)
     require(found)
-    data = content(found, not experiment) | {"ladder": _ladder(Path(where)) if not experiment else None}
+    data = content(found, not experiment)
+    if not experiment:
+        data |= {"ladder": _ladder(Path(where)), "composed": _composed(Path(where))}
     text = render(data, Path(where).name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -82,6 +84,29 @@ def _ladder(where: Path) -> dict[str, Any] | None:
         raise NALMError(f"{path} cannot be read: {error}.") from None
 
 
+def _composed(where: Path) -> dict[str, Any] | None:
+    """The trials of compositions shipped with the results, if any: a row per suite and formula, a cell per method."""
+    path = where / "beyond" / "composition.json"
+    if not path.exists():
+        return None
+    try:
+        about = json.loads(path.read_text())
+        rows: dict[tuple[str, str], dict[str, Any]] = {}
+        for r in about["totals"]:
+            rate = stats.wilson(int(r["right"]), int(r["problems"]))
+            cell = {
+                "right": r["right"],
+                "problems": r["problems"],
+                "rate": interval(rate),
+                "seconds": r["seconds"],
+            }
+            row = rows.setdefault((r["suite"], r["cell"]), {"suite": r["suite"], "cell": r["cell"]})
+            row |= {r["method"]: cell} | ({"formula": r["formula"]} if r["method"] == "composition" else {})
+        return {"rows": list(rows.values()), "note": str(about["note"]), "command": str(about["command"])}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise NALMError(f"{path} cannot be read: {error}.") from None
+
+
 def embedded(data: Any) -> str:
     """JSON that can stand inside a script element whatever names it holds."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
@@ -98,6 +123,7 @@ def content(found: Sequence[Study], with_landscapes: bool = True) -> dict[str, A
         "operations": list(dict.fromkeys(s.case.operation for study in found for s in study.summaries)),
         "experiments": [_experiment(study, looks, small) for study in found],
         "ladder": None,
+        "composed": None,
         "landscapes": [figures.thinned(compute(name).json()) for name in LANDSCAPES]
         if with_landscapes
         else [],
@@ -147,6 +173,7 @@ def _experiment(study: Study, looks: dict[str, tuple[str, str]], with_curves: bo
         "name": study.name,
         "title": study.title,
         "groups": groups,
+        "compositions": compositions.rows(study.outcomes),
         "claims": sorted(map(_claim, study.verdicts), key=lambda c: ORDER.index(c["verdict"])),
         "failures": classify.failures(study.outcomes),
         "cost": cost(study),
