@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from nalm.formula import from_formula as from_formula
     from nalm.losses import LOSSES as LOSSES
     from nalm.losses import loss as loss
-    from nalm.operations import OPERATIONS as OPERATIONS
     from nalm.networks import NETWORKS as NETWORKS
+    from nalm.operations import OPERATIONS as OPERATIONS
     from nalm.population import keep as keep
     from nalm.population import member as member
     from nalm.population import stack as stack
