@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from nalm.values import Value, require
 
+MADE_OF = ("units", "widths")  # options that make a network another one
 Kind = Literal["uniform", "mirrored", "split", "truncated", "benford", "normal", "exponential", "sobol"]
 
 
@@ -84,9 +85,9 @@ class Layer(Value):
 
     @property
     def label(self) -> str:
-        """The unit's name, and in brackets what its options are: MLP(16,16)."""
-        values = [v for _, value in self.options for v in (value if isinstance(value, tuple) else (value,))]
-        return self.unit + (f"({','.join(map(str, values))})" if values else "")
+        """The unit's name, and in brackets what a network is made of: Stack(NAU,NMU)."""
+        made_of = [part for name, value in self.options if name in MADE_OF for part in value]
+        return self.unit + (f"({','.join(map(str, made_of))})" if made_of else "")
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,8 @@ def of(network: str, option: str, *values: Any) -> Layer:
 SUMS_AND_POWERS = ("NAU", "ModifiedRealNPU") * 2
 ARCHITECTURES: dict[str, tuple[Layer, Recipe, tuple[str, ...]]] = {  # as Table 7.3 names them
     "MLP (6L;16HU)": (of("MLP", "hidden", *(16,) * 5), PLAIN, FORMULAS),
-    "Quadratic (2L;5HU)": (of("Quadratic", "hidden", 5), PLAIN, FORMULAS),
-    "Quadratic (2L;2HU)": (of("Quadratic", "hidden", 2), PLAIN, FORMULAS),
+    "Quadratic (2L;5HU)": (of("Quadratic", "widths", 5), PLAIN, FORMULAS),
+    "Quadratic (2L;2HU)": (of("Quadratic", "widths", 2), PLAIN, FORMULAS),
     "4L Stacked [iNAC,iMNAC,iNAC,iMNAC]": (of("Stack", "units", *("INAC", "IMNAC") * 2), SPARSE, FORMULAS),
     "2L Stacked Gated [iNAC;iMNAC]": (of("GatedStack", "units", "INAC", "IMNAC"), SPARSE, FORMULAS),
     "4L Stacked [NAU,RealNPU,NAU,RealNPU]": (of("Stack", "units", *SUMS_AND_POWERS), GATED, FORMULAS),

@@ -111,34 +111,34 @@ class MLP(Trainable):
 class Quadratic(Trainable):
     r"""Quadratic layers (thesis eq. 7.1): :math:`y = (W_j x + b_j) \odot (W_k x + b_k) + W_l x^2 + c`.
 
-    With ``hidden`` widths, as many layers before the last, without activations between them.
+    With ``widths``, as many layers before the last, without activations between them.
     The start is unspecified in the sources; Xavier uniform and zeros here.
     """
 
-    options = ("hidden",)
+    options = ("widths",)
 
     def __init__(
         self,
         in_features: int,
         out_features: int,
         *,
-        hidden: Sequence[int] = (),
+        widths: Sequence[int] = (),
         generator: Generator | None = None,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ):
-        if not all(isinstance(width, int) and width > 0 for width in hidden):
-            raise NALMError(f"Quadratic needs hidden widths of at least 1, got {tuple(hidden)!r}.")
-        self.hidden = tuple(hidden)
+        if not all(isinstance(width, int) and width > 0 for width in widths):
+            raise NALMError(f"Quadratic needs hidden widths of at least 1, got {tuple(widths)!r}.")
+        self.widths = tuple(widths)
         super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
 
     @property
     def layers(self) -> list[str]:
         """What stands before the names of each layer's parameters."""
-        return [*(f"hidden{k}_" for k in range(len(self.hidden))), ""]
+        return [*(f"hidden{k}_" for k in range(len(self.widths))), ""]
 
     def start(self) -> dict[str, Start]:
-        sizes = itertools.pairwise((self.in_features, *self.hidden, self.out_features))
+        sizes = itertools.pairwise((self.in_features, *self.widths, self.out_features))
         start: dict[str, Start] = {}
         for layer, (fan_in, fan_out) in zip(self.layers, sizes, strict=True):
             r = F.glorot(fan_in, fan_out)
