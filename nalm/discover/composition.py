@@ -26,7 +26,7 @@ from nalm.discover.law import Law, checked_names
 from nalm.discover.problem import Problem, pose
 from nalm.discover.snap import snapped
 
-ROWS = 128  # of the table, trained on at every step
+ROWS = 128  # of the table, trained on at every step (or four for each input, if that is more)
 STARTS, STEPS, RATE = 64, 600, 0.05
 LOOKS = (100, 200, 400)  # steps at which the best members are snapped, besides the last
 BEST = 8  # members that are
@@ -130,7 +130,7 @@ def compose(
             target = problem.y**power
             if not np.isfinite(target).all():
                 continue
-            rows = _trained_on(target)
+            rows = _trained_on(target, max(ROWS, 4 * problem.inputs))
             data = torch.from_numpy(problem.x[rows]), torch.from_numpy(target[rows, None])
             population = Population(*data, products, seed, index)
             for step, each in population.descend(steps):
@@ -146,9 +146,9 @@ def compose(
     return Composed(Law(node, names), certify(node, problem, names), before, time.monotonic() - began)
 
 
-def _trained_on(target: Array) -> np.ndarray:
+def _trained_on(target: Array, most: int) -> np.ndarray:
     """Rows to train on: the first of those that are no outliers."""
-    return np.flatnonzero(np.abs(target) <= np.quantile(np.abs(target), OUTLIERS))[:ROWS]
+    return np.flatnonzero(np.abs(target) <= np.quantile(np.abs(target), OUTLIERS))[:most]
 
 
 def _error(node: Node, problem: Problem) -> float:
