@@ -16,6 +16,8 @@ _HOME: dict[str, str] = {
     "unit": "nalm.units",
     # what they are compared with
     "BASELINES": "nalm.units.baselines",
+    # models larger than one unit
+    "NETWORKS": "nalm.networks",
     # what is learnt, and how it is judged
     "LOSSES": "nalm.losses",
     "loss": "nalm.losses",
@@ -35,6 +37,7 @@ _HOME: dict[str, str] = {
     "Discovery": "nalm.discover",
     "Law": "nalm.discover",
     "NALMRegressor": "nalm.regressor",
+    "compose": "nalm.discover",
     "search": "nalm.discover",
     # errors
     "NALMError": "nalm.errors",
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     from nalm.discover import Certificate as Certificate
     from nalm.discover import Discovery as Discovery
     from nalm.discover import Law as Law
+    from nalm.discover import compose as compose
     from nalm.discover import search as search
     from nalm.engine import Runs as Runs
     from nalm.engine import train as train
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
     from nalm.formula import from_formula as from_formula
     from nalm.losses import LOSSES as LOSSES
     from nalm.losses import loss as loss
+    from nalm.networks import NETWORKS as NETWORKS
     from nalm.operations import OPERATIONS as OPERATIONS
     from nalm.population import keep as keep
     from nalm.population import member as member

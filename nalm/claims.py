@@ -3,15 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nalm import formula_rules, rules
 from nalm.config import Claim, Experiment
 from nalm.labels import labels
 from nalm.labels import unit_of as unit_of
 from nalm.published import claims as claims
 from nalm.rules import AND as AND
-from nalm.rules import RULES as RULES
 from nalm.rules import Runs as Runs
 from nalm.runs import Outcome
 from nalm.stats import Interval
+
+RULES = rules.RULES | formula_rules.RULES
 
 
 @dataclass(frozen=True)

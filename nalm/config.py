@@ -15,6 +15,8 @@ from nalm.ranges import split as split
 from nalm.ranges import truncated as truncated
 from nalm.values import Value, later, require
 
+MADE_OF = ("units", "widths")  # options that make a network another one
+
 
 @dataclass(frozen=True)
 class Layer(Value):
@@ -26,6 +28,12 @@ class Layer(Value):
 
     def check(self) -> None:
         require(self.out >= 1, f"A layer has at least one output, got {self.out}.")
+
+    @property
+    def label(self) -> str:
+        """The unit's name, and in brackets what a network is made of: Stack(NAU,NMU)."""
+        made_of = [part for name, value in self.options if name in MADE_OF for part in value]
+        return self.unit + (f"({','.join(map(str, made_of))})" if made_of else "")
 
 
 @dataclass(frozen=True)
@@ -200,7 +208,7 @@ class Case(Value):
     @property
     def name(self) -> str:
         """A short name for people: NMU multiply U[1,2)."""
-        units = "-".join(layer.unit for layer in self.model)
+        units = "-".join(layer.label for layer in self.model)
         return f"{units} {self.operation} {self.train}"
 
 

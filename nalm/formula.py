@@ -40,9 +40,24 @@ _FUNCTIONS = {"sqrt": sympy.sqrt, "abs": sympy.Abs, "Abs": sympy.Abs}
 def parse(text: str) -> sympy.Basic:
     """A formula in Python's notation as SymPy, from a short list of allowed signs; never evaluated as code.
 
-    >>> parse("a*b/sqrt(c)")
-    a*b/sqrt(c)
+    It may be written in lines that name what later ones use.
+
+    >>> parse("a*b/sqrt(c)"), parse("s1 = a + b; c*s1")
+    (a*b/sqrt(c), c*(a + b))
     """
+    *lines, last = text.split(";")
+    if len(lines) > 100:
+        raise NALMError(f"A formula has at most 100 lines, got {len(lines) + 1}.")
+    known: dict[Any, Any] = {}
+    for line in lines:
+        name, _, expression = line.partition("=")
+        if not name.strip().isidentifier():
+            raise NALMError(f"A line of a formula is NAME = EXPRESSION, got {line.strip()!r}.")
+        known[sympy.Symbol(name.strip())] = _parse(expression).xreplace(known)
+    return _parse(last).xreplace(known)
+
+
+def _parse(text: str) -> sympy.Basic:
     if len(text) > 1000:
         raise NALMError(f"A formula has at most 1000 characters, got {len(text)}.")
     try:

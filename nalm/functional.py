@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 UNROLL = 16  # inputs up to which a reduction is written out term by term
+SQUARE = 8  # inputs and outputs from which on a sum is a matrix product all the same
 FEW = 4  # outputs up to which a wide sum is not a matrix product
 FLOAT32_EPS = torch.finfo(torch.float32).eps
 SATURATED = 40.0  # tanh and sigmoid of it are exactly 1 in float64
@@ -63,7 +64,7 @@ def linear(x: Tensor, weight: Tensor, *columns: Tensor, of: Callable[..., Tensor
     input while the sum is unrolled, so that what belongs to an input stays one contiguous plane.
     """
     rows = [c.unsqueeze(-2) for c in columns]
-    if x.shape[-1] <= UNROLL:
+    if x.shape[-1] <= UNROLL and min(weight.shape[-2:]) < SQUARE:
         return total(lambda x_i, w_i, *c_i: w_i * of(x_i, *c_i), x, weight, *rows)
     values = of(x, *rows)
     if weight.shape[-2] <= FEW:  # a matrix this thin is faster as one fused pass per output

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from nalm.config import Case, Growth
+from nalm.config import MADE_OF, Case, Growth
 
 ALWAYS = ("options", "scaling", "loss")  # said even of a case alone
 AXES = (
@@ -21,7 +21,7 @@ _NOTHING = {"ramps": {""}}  # without pressure there is no time for it
 
 def unit_of(case: Case) -> str:
     """The units of a case's model, as tables name them."""
-    return "-".join(layer.unit for layer in case.model)
+    return "-".join(layer.label for layer in case.model)
 
 
 def loss_of(case: Case) -> str:
@@ -93,7 +93,9 @@ def aspects(case: Case) -> dict[str, str]:
     recipe = case.recipe
     loss = loss_of(case)
     return {
-        "options": ", ".join(_option(n, v) for layer in case.model for n, v in layer.options),
+        "options": ", ".join(
+            _option(n, v) for layer in case.model for n, v in layer.options if n not in MADE_OF
+        ),
         "scaling": case.scaling,
         "loss": loss if loss != "mse" else "",
         "width": f"{' and '.join(str(layer.out) for layer in case.model[:-1])} wide"

@@ -135,11 +135,11 @@ def projected(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) 
     if inputs is None or inputs.shape[-2] <= inputs.shape[-1] + 1:
         shape = None if inputs is None else tuple(inputs.shape)
         raise NALMError(f"The projected loss needs the inputs, with more rows than columns + 1; got {shape}.")
-    error, rest = _residuals(torch.cat([prediction - target, target], -1), inputs).chunk(2, -1)
+    error, rest = residuals(torch.cat([prediction - target, target], -1), inputs).chunk(2, -1)
     return error.square().mean((-2, -1)) / rest.square().mean((-2, -1)).clamp_min(TINY)
 
 
-def _residuals(v: Tensor, x: Tensor) -> Tensor:
+def residuals(v: Tensor, x: Tensor) -> Tensor:
     """What least squares on [1, x] leaves of each column of v, with one step of refinement."""
     x = x - x.mean(-2, keepdim=True)
     x = x / x.square().mean(-2, keepdim=True).clamp_min(TINY).sqrt()

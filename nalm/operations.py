@@ -1,5 +1,6 @@
 """What can be learnt: every operation by its name, the formula written once for tensors and for SymPy."""
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,12 +10,12 @@ from nalm.errors import unknown
 
 @dataclass(frozen=True)
 class Operation:
-    """A formula of one or two operands; logic works on the numbers 0 and 1."""
+    """A formula of its operands; logic works on the numbers 0 and 1."""
 
     name: str
     sign: str
     arity: int
-    kind: str  # arithmetic, logic or comparison
+    kind: str  # arithmetic, logic, comparison or composition
     formula: Callable[..., Any]
 
 
@@ -74,12 +75,47 @@ OPERATIONS: dict[str, Operation] = {
 }
 
 
+CUMULATIVE: dict[
+    str, Callable[[Any, Any], Any]
+] = {  # thesis chapter 7: what is subtracted or divided by is all of it
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: -a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: 1 / (a * b),
+}
+
+
+def composition(*names: str) -> Operation:
+    """Cumulative operations one after another: op2(op1(a, b), c), and so on.
+
+    >>> composition("add", "mul").formula(1, 2, 5)
+    15
+    """
+
+    def formula(first: Any, *others: Any) -> Any:
+        for name, other in zip(names, others, strict=True):
+            first = CUMULATIVE[name](first, other)
+        return first
+
+    return Operation("-".join(names), "∘", len(names) + 1, "composition", formula)
+
+
+COMPOSITIONS: dict[str, Operation] = {
+    made.name: made
+    for n in (2, 3)
+    for names in itertools.product(CUMULATIVE, repeat=n)
+    for made in [composition(*names)]
+}
+
+
 def operation(name: str) -> Operation:
     """The operation of that name, or an error that suggests one.
 
     >>> operation("multiply").arity
     2
     """
+    if name in COMPOSITIONS:
+        return COMPOSITIONS[name]
     if name not in OPERATIONS:
         raise unknown("operation", name, OPERATIONS)
     return OPERATIONS[name]

@@ -73,7 +73,8 @@ def _all(claim: Claim) -> int:
     return int(number) if number.isdigit() and what == "ranges" else 1
 
 
-def _word(holds: bool) -> str:
+def word(holds: bool) -> str:
+    """A verdict."""
     return "agrees" if holds else "differs"
 
 
@@ -94,7 +95,7 @@ def _share(claim: Claim, solved: Sequence[bool], n: int) -> Judgement:
         theirs = stats.wilson(round(claim.value * n), n)
         low, high = theirs.low, theirs.high
     holds = claim.value in ours or low <= ours.estimate <= high
-    return ours, _word(holds), f"published within [{low:.2f}, {high:.2f}] for {n} runs"
+    return ours, word(holds), f"published within [{low:.2f}, {high:.2f}] for {n} runs"
 
 
 def _percent(claim: Claim, everything: Runs) -> Judgement:
@@ -112,7 +113,7 @@ def _some(claim: Claim, everything: Runs) -> Judgement:
     if not runs:
         return NOTHING
     ours = stats.success_rate([o.solved for o in runs])
-    return ours, _word((ours.estimate > 0) == (claim.value > 0)), "published: whether any seed is solved"
+    return ours, word((ours.estimate > 0) == (claim.value > 0)), "published: whether any seed is solved"
 
 
 def _at_least(claim: Claim, everything: Runs) -> Judgement:
@@ -120,7 +121,7 @@ def _at_least(claim: Claim, everything: Runs) -> Judgement:
     if not runs:
         return NOTHING
     ours = stats.success_rate([o.solved for o in runs])
-    return ours, _word(ours.high >= claim.value), f"published: at least {claim.value:g}"
+    return ours, word(ours.high >= claim.value), f"published: at least {claim.value:g}"
 
 
 def _counted(holds: Callable[[float], bool], words: str) -> Callable[[Claim, Runs], Judgement]:
@@ -132,7 +133,7 @@ def _counted(holds: Callable[[float], bool], words: str) -> Callable[[Claim, Run
             return None, "not comparable", f"{len(rates)} of {_all(claim)} ranges were run"
         count = sum(map(holds, rates.values()))
         ours = Interval(count, count, count, len(rates), "count of ranges")
-        return ours, _word(count == claim.value), f"{words} on {count} of {len(rates)} ranges"
+        return ours, word(count == claim.value), f"{words} on {count} of {len(rates)} ranges"
 
     return rule
 
@@ -150,7 +151,7 @@ def _versus(
             return None, "not comparable", f"{len(both)} of {_all(claim)} ranges were run"
         count = sum(holds(a[where], b[where]) for where in both)
         ours = Interval(count, count, count, len(both), "count of ranges")
-        return ours, _word(count == claim.value), f"{first} {words} {second} on {count} of {len(both)} ranges"
+        return ours, word(count == claim.value), f"{first} {words} {second} on {count} of {len(both)} ranges"
 
     return rule
 
@@ -166,10 +167,11 @@ def _difference(claim: Claim, everything: Runs) -> Judgement:
         return NOTHING
     found = stats.rate_difference([a[p] for p in pairs], [b[p] for p in pairs])
     ours = Interval(found.estimate, found.low, found.high, found.n, found.method)
-    return ours, _word(claim.value in ours), f"paired by seed, p = {found.p:.2g}"
+    return ours, word(claim.value in ours), f"paired by seed, p = {found.p:.2g}"
 
 
-def _near(claim: Claim, ours: Interval, slack: float = 0.0) -> bool:
+def near(claim: Claim, ours: Interval, slack: float = 0.0) -> bool:
+    """Whether either lies within the interval of the other."""
     low = claim.value if claim.low is None else claim.low
     high = claim.value if claim.high is None else claim.high
     inside = ours.low - slack <= claim.value <= ours.high + slack
@@ -183,7 +185,7 @@ def _error(claim: Claim, everything: Runs) -> Judgement:
     if not errors:
         return NOTHING
     ours = stats.mean(errors)
-    return ours, _word(_near(claim, ours, ROUNDED)), f"equal below {ROUNDED:g}, the rounding of float32"
+    return ours, word(near(claim, ours, ROUNDED)), f"equal below {ROUNDED:g}, the rounding of float32"
 
 
 def _best_step(claim: Claim, everything: Runs) -> Judgement:
@@ -192,7 +194,7 @@ def _best_step(claim: Claim, everything: Runs) -> Judgement:
     if not runs:
         return NOTHING
     ours = stats.mean([o.best_step for o in runs])
-    return ours, _word(_near(claim, ours, 1_000)), "the step with the lowest validation error"
+    return ours, word(near(claim, ours, 1_000)), "the step with the lowest validation error"
 
 
 def _steps(claim: Claim, everything: Runs) -> list[int]:
@@ -211,7 +213,7 @@ def _solved_at(claim: Claim, everything: Runs) -> Judgement:
         return _unsolved(everything)
     ours = stats.solved_at_published(steps)
     slack = 1_000 if claim.low == claim.high else 0  # all runs of theirs between two evaluations
-    return ours, _word(_near(claim, ours, slack)), "evaluated every 1,000 steps"
+    return ours, word(near(claim, ours, slack)), "evaluated every 1,000 steps"
 
 
 def _median(claim: Claim, everything: Runs) -> Judgement:
@@ -220,7 +222,7 @@ def _median(claim: Claim, everything: Runs) -> Judgement:
         return _unsolved(everything)
     ours = stats.median(steps)
     slack = max(1_000, TWO_DIGITS * claim.value)
-    return ours, _word(_near(claim, ours, slack)), "published with two digits, evaluated every 1,000 steps"
+    return ours, word(near(claim, ours, slack)), "published with two digits, evaluated every 1,000 steps"
 
 
 def _sparsity(claim: Claim, everything: Runs) -> Judgement:
@@ -228,7 +230,7 @@ def _sparsity(claim: Claim, everything: Runs) -> Judgement:
     if not errors:
         return _unsolved(everything)
     ours = stats.sparsity_published(errors)
-    return ours, _word(_near(claim, ours, ROUNDING)), f"equal below {ROUNDING:g}, the rounding of a weight"
+    return ours, word(near(claim, ours, ROUNDING)), f"equal below {ROUNDING:g}, the rounding of a weight"
 
 
 def _threshold(claim: Claim, everything: Runs) -> Judgement:
@@ -237,7 +239,7 @@ def _threshold(claim: Claim, everything: Runs) -> Judgement:
         return NOTHING
     ours = Interval(values[0], min(values), max(values), len(values), "computed")
     holds = abs(ours.estimate - claim.value) <= SLACK * claim.value
-    return ours, _word(holds), f"equal within {SLACK:.0%}"
+    return ours, word(holds), f"equal within {SLACK:.0%}"
 
 
 RULES: dict[str, Callable[[Claim, Runs], Judgement]] = {

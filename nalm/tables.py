@@ -164,3 +164,41 @@ def status(found: dict[str, Any]) -> Iterator[Table | str]:
         yield f"{found['begun']:,} runs were begun and not finished; the command that began them goes on with them."
     if not found["working"] and not found["checkpoints"] and not found["begun"]:
         yield "Nobody is at work here, and nothing is left half done."
+
+
+def compositions(rows: Sequence[dict[str, Any]]) -> Iterator[Table | str]:
+    """Thesis Table 7.3 beside ours, how runs ended, and the expressions learnt beside Tables 7.4 to 7.6."""
+    table = Table(
+        "network",
+        "correct",
+        "published",
+        "interpolation",
+        "published",
+        "extrapolation",
+        "published",
+        box=box.SIMPLE_HEAD,
+    )
+    ways = Table("network", *(rows[0]["ways"] if rows else ()), box=box.SIMPLE_HEAD)
+    for r in rows:
+        c, p = r["correct"], r["published"]
+        correct = f"{c['mean']:.1f} of {r['formulas']}\n[dim]{c['low']} to {c['high']}, {r['ever']} ever[/]"
+        errors = [
+            f"{_few(r[n]['mean'])}\n[dim]sd {_few(r[n]['sd'])}[/]" for n in ("interpolation", "extrapolation")
+        ]
+        told = [f"{p[m]:g}" if m in p else "" for m in ("n_correct", "interp_mse_mean", "extrap_mse_mean")]
+        table.add_row(escape(r["network"]), correct, told[0], errors[0], told[1], errors[1], told[2])
+        ways.add_row(escape(r["network"]), *map(str, r["ways"].values()))
+    yield "Formulas whose snapped expression is the target, per seed: mean, range, and how many with any seed"
+    yield table
+    yield "How the runs ended"
+    yield ways
+    for r in rows:
+        if any(e["published"] for e in r["expressions"]):
+            learnt = Table(
+                "formula", "target", "right", "learnt most often", "published", box=box.SIMPLE_HEAD
+            )
+            for e in r["expressions"]:
+                share = f"{e['right']} of {e['runs']}"
+                learnt.add_row(e["formula"], e["target"], share, escape(e["learnt"]), escape(e["published"]))
+            yield escape(r["network"])
+            yield learnt

@@ -56,10 +56,12 @@ def _equal(target: str, formula: str) -> bool:
     """Whether two formulas have one value at some points, which a law of another form has not."""
     if target == formula:
         return True
-    if set(NAME.findall(target)) != set(NAME.findall(formula)):
+    if ";" not in formula and set(NAME.findall(target)) != set(NAME.findall(formula)):
         return False
     try:
         first, second = parse(target), parse(formula)
+        if first == second:
+            return True
         names = sorted(first.free_symbols | second.free_symbols, key=str)
         points = torch.rand(
             len(names), POINTS, generator=torch.Generator().manual_seed(0), dtype=torch.float64

@@ -26,6 +26,7 @@ BELOW = {
     "symbolic": {"errors", "units"},
     "formula": {"errors", "units"},
     "capabilities": {"operations", "units"},
+    "networks": {"errors", "functional", "units"},
     "testing": {"errors", "operations", "population", "symbolic", "units"},
     "runs": {"config"},
     "stats": {"errors"},
@@ -35,7 +36,8 @@ BELOW = {
     "costs": {"config", "labels", "programs"},
     "published": {"config"},
     "rules": {"config", "runs", "stats"},
-    "claims": {"config", "labels", "published", "rules", "runs", "stats"},
+    "formula_rules": {"config", "rules", "stats", "truth"},  # truth only where a formula is judged
+    "claims": {"config", "labels", "published", "rules", "formula_rules", "runs", "stats"},
     "experiments": {"errors", "config", "published", "claims"},
     "summary": {"config", "labels", "runs", "stats"},
     "database": {"errors", "__init__"},
@@ -46,6 +48,10 @@ BELOW = {
     "source": {"errors", "runs", "store", "shipped"},
     "compare": {"errors", "config", "runs", "stats", "claims", "experiments"},
     "suggest": {"errors", "config", "stats", "operations", "experiments", "asked"},
+    "compositions": {
+        *("errors", "config", "draws", "stats", "claims", "experiments", "formula", "operations", "runs"),
+        *("tasks", "truth"),
+    },
     "verdict_tables": {"stats", "claims", "compare", "suggest"},
     "landscapes": {"errors", "config", "operations", "units", "tasks"},
     "report": {
@@ -62,7 +68,7 @@ BELOW = {
             "shipped",
             "source",
         ),
-        *("landscapes", "truth", "__init__"),
+        *("landscapes", "truth", "compositions", "__init__"),
     },
     "engine": {
         *(
@@ -77,23 +83,27 @@ BELOW = {
             "losses",
             "optim",
             "runs",
+            "networks",
         ),
     },
     "executor": {"errors", "runs", "units", "checkpoints", "engine"},
     "run": {"config", "store", "checkpoints", "engine", "executor"},
     "progress": {"run"},
     "asked": {"errors", "config", "claims", "experiments", "store", "checkpoints", "units"},
-    "discover": {"errors", "config", "draws", "units", "tasks", "claims", "experiments", "__init__"},
+    "discover": {
+        *("errors", "config", "draws", "units", "tasks", "losses", "claims", "experiments", "__init__"),
+    },
     "regressor": {"errors", "discover"},
     "tabular": {"errors"},
     "textplot": set(),
     "truth": {"errors", "config", "operations", "formula", "symbolic", "tasks", "units"},
-    "contest": {"errors", "config", "formula", "discover", "data", "__init__"},
+    "contest": {"errors", "config", "formula", "experiments", "discover", "data", "__init__"},
     "bench": {"config", "engine"},
     "cli": {
         *("errors", "bench", "capabilities", "config", "experiments", "asked", "claims", "summary", "store"),
         *("shipped", "tables", "costs", "run", "progress", "source", "compare", "suggest", "verdict_tables"),
-        *("report", "landscapes", "tabular", "textplot", "regressor", "__init__"),
+        *("report", "landscapes", "compositions", "operations", "runs", "tabular", "textplot", "regressor"),
+        "__init__",
     },
     "__main__": {"cli"},
 }

@@ -1,6 +1,6 @@
 """Commands of the laboratory: what can be run, running it, and what came out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,8 +9,12 @@ import typer
 from nalm.cli.app import OUT, Device, Json, Out, app, print_json
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from nalm.config import Experiment
+    from nalm.runs import Outcome
     from nalm.store import Store
+    from nalm.summary import Summary
 
 
 @app.command("list")
@@ -162,7 +166,7 @@ def _results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
                 lines += [{"experiment": experiment.name, **s.plain()} for s in summaries]
                 continue
             console.print(f"[bold]{experiment.name}[/]: {experiment.title}")
-            for table in tables.success(summaries, console.width):
+            for table in _shown(summaries, runs, console.width):
                 console.print(table)
             judged = verdicts(EXPERIMENTS[experiment.name], runs)
             compared = [v for v in judged if v.ours is not None]
@@ -172,6 +176,18 @@ def _results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
                 console.print(f"{agree} of {len(compared)} published numbers agree with ours.")
     if as_json:
         print_json(lines)
+
+
+def _shown(summaries: "Sequence[Summary]", runs: "Sequence[Outcome]", width: int) -> "Iterator[Table | str]":
+    """Success rates by range; or, of compositions, what each network learnt."""
+    from nalm import tables
+    from nalm.operations import COMPOSITIONS
+
+    if summaries and all(s.case.operation in COMPOSITIONS for s in summaries):
+        from nalm import compositions
+
+        return tables.compositions(compositions.rows(runs))
+    return tables.success(summaries, width)
 
 
 @app.command()

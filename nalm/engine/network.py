@@ -10,11 +10,14 @@ from torch import Tensor, nn
 from nalm import draws
 from nalm.config import Layer
 from nalm.errors import NALMError, unknown
+from nalm.networks import NETWORKS
+from nalm.networks import Network as Written
 from nalm.units import UNITS, Trainable, Unit
 from nalm.units.baselines import BASELINES
 from nalm.units.start import Start
 
 Tensors = dict[str, Tensor]
+NESTED = 1024  # streams of noise between those of a layer and of a unit inside it
 
 
 class Network(nn.Module):
@@ -84,17 +87,25 @@ class Network(nn.Module):
         values: Tensors = {}
         for i, layer in enumerate(self.parts()):
             source = draws.Drawn(seeds, i, resets)
-            for name, first in layer.start().items():
-                values[f"layers.{i}.{name}"] = _sampled(first, source, len(seeds))
+            for prefix, part in _inside(layer):
+                for name, first in part.start().items():
+                    values[f"layers.{i}.{prefix}{name}"] = _sampled(first, source, len(seeds))
         return _on_grid(values, seeds, grid) if grid else values
 
     def noise_keys(self, seeds: Sequence[int]) -> Tensors:
         """Keys of the layers' noise, by buffer name."""
         return {
-            f"layers.{i}.noise.key": draws.keys(seeds, "noise", i)
+            f"layers.{i}.{prefix}noise.key": draws.keys(seeds, "noise", i + NESTED * k)
             for i, layer in enumerate(self.parts())
-            if layer.noisy
+            for k, (prefix, part) in enumerate(_inside(layer))
+            if part.noisy
         }
+
+
+def _inside(layer: Trainable) -> list[tuple[str, Trainable]]:
+    """A layer and the units inside it, with what stands before the names of their parameters."""
+    found = [(name, part) for name, part in layer.named_modules() if isinstance(part, Trainable)]
+    return [(f"{name}." if name else "", part) for name, part in found]
 
 
 def _sampled(first: Start, source: draws.Drawn, runs: int) -> Tensor:
@@ -115,7 +126,7 @@ def _on_grid(values: Tensors, seeds: Sequence[int], points: int) -> Tensors:
 
 
 def _build(layer: Layer, width: int) -> Trainable:
-    known = {**UNITS, **BASELINES}
+    known: dict[str, type[Trainable]] = {**UNITS, **BASELINES, **NETWORKS}
     if layer.unit not in known:
         raise unknown("unit", layer.unit, known)
     options: dict[str, Any] = dict(layer.options)
@@ -133,3 +144,11 @@ def formulas(network: Network, symbols: Sequence[Any]) -> list[Any]:
             raise NALMError(f"{type(layer).__name__} has no formula.")
         expressions = layer.formulas(expressions)
     return expressions
+
+
+def spelled(network: Network, symbols: Sequence[Any]) -> str:
+    """The formulas as text; a network that writes lines of working shows them."""
+    (first, *others) = network.parts()
+    if isinstance(first, Written) and not others:
+        return first.text(symbols)
+    return ", ".join(map(str, formulas(network, symbols)))

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from nalm.engine.authors import gold
-from nalm.engine.network import Network, Tensors, formulas
+from nalm.engine.network import Network, Tensors, spelled
 from nalm.engine.plan import Run
 from nalm.engine.program import Program
 from nalm.engine.records import Records
@@ -208,7 +208,7 @@ class Training:
             known = (sign, *(tuple(w.flatten().tolist()) for u in units for w in u.rounded().values()))
             if known not in spelt:
                 try:
-                    spelt[known] = ", ".join(map(str, formulas(one, letters(case.inputs, positive=sign))))
+                    spelt[known] = spelled(one, letters(case.inputs, positive=sign))
                 except NALMError:
                     spelt[known] = ""  # weights that are not numbers
             texts.append(spelt[known])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import nalm
-from nalm import stats
+from nalm import compositions, stats
 from nalm.claims import Verdict, unit_of
 from nalm.config import Case
 from nalm.errors import NALMError
@@ -36,7 +36,8 @@ def write(where: Path | str, path: Path, experiment: str = "") -> Path:
     require(found)
     data = content(found, not experiment)
     if not experiment:
-        data |= {"ladder": _ladder(Path(where)), "contest": contest(Path(where))}
+        where = Path(where)
+        data |= {"ladder": _ladder(where), "composed": _composed(where), "contest": contest(where)}
     text = render(data, Path(where).name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -89,6 +90,29 @@ def _ladder(where: Path) -> dict[str, Any] | None:
         raise NALMError(f"{path} cannot be read: {error}.") from None
 
 
+def _composed(where: Path) -> dict[str, Any] | None:
+    """The trials of compositions shipped with the results, if any: a row per suite and formula, a cell per method."""
+    path = where / "beyond" / "composition.json"
+    if not path.exists():
+        return None
+    try:
+        about = json.loads(path.read_text())
+        rows: dict[tuple[str, str], dict[str, Any]] = {}
+        for r in about["totals"]:
+            rate = stats.wilson(int(r["right"]), int(r["problems"]))
+            cell = {
+                "right": r["right"],
+                "problems": r["problems"],
+                "rate": interval(rate),
+                "seconds": r["seconds"],
+            }
+            row = rows.setdefault((r["suite"], r["cell"]), {"suite": r["suite"], "cell": r["cell"]})
+            row |= {r["method"]: cell} | ({"formula": r["formula"]} if r["method"] == "composition" else {})
+        return {"rows": list(rows.values()), "note": str(about["note"]), "command": str(about["command"])}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise NALMError(f"{path} cannot be read: {error}.") from None
+
+
 def embedded(data: Any) -> str:
     """Compressed JSON as letters and digits, which can stand inside a script element whatever names it holds."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
@@ -108,6 +132,7 @@ def content(found: Sequence[Study], with_landscapes: bool = True) -> dict[str, A
         "experiments": [_experiment(study, looks, curves) for study in found],
         "ladder": None,
         "contest": None,
+        "composed": None,
         "landscapes": [figures.thinned(compute(name).json()) for name in LANDSCAPES]
         if with_landscapes
         else [],
@@ -158,6 +183,7 @@ def _experiment(study: Study, looks: dict[str, tuple[str, str]], curves: int) ->
         "maps": [figures.thinned(surface.json()) for surface in maps.drawn(study)],
         "title": study.title,
         "groups": groups,
+        "compositions": compositions.rows(study.outcomes),
         "claims": sorted(map(_claim, study.verdicts), key=lambda c: ORDER.index(c["verdict"])),
         "failures": classify.failures(study.outcomes),
         "cost": cost(study),

@@ -134,26 +134,56 @@ class MLP(Trainable):
 
 
 class Quadratic(Trainable):
-    r"""A quadratic layer (thesis eq. 7.1): :math:`y = (W_j x + b_j) \odot (W_k x + b_k) + W_l x^2 + c`.
+    r"""Quadratic layers (thesis eq. 7.1): :math:`y = (W_j x + b_j) \odot (W_k x + b_k) + W_l x^2 + c`.
 
+    With ``widths``, as many layers before the last, without activations between them.
     The start is unspecified in the sources; Xavier uniform and zeros here.
     """
 
+    options = ("widths",)
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        *,
+        widths: Sequence[int] = (),
+        generator: Generator | None = None,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ):
+        if not all(isinstance(width, int) and width > 0 for width in widths):
+            raise NALMError(f"Quadratic needs hidden widths of at least 1, got {tuple(widths)!r}.")
+        self.widths = tuple(widths)
+        super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
+
+    @property
+    def layers(self) -> list[str]:
+        """What stands before the names of each layer's parameters."""
+        return [*(f"hidden{k}_" for k in range(len(self.widths))), ""]
+
     def start(self) -> dict[str, Start]:
-        shape = (self.out_features, self.in_features)
-        r = F.glorot(self.in_features, self.out_features)
-        matrices: dict[str, Start] = {f"weight_{part}": Uniform(shape, -r, r) for part in "jkl"}
-        return matrices | {f"bias_{part}": Constant((self.out_features,), 0.0) for part in "jkl"}
+        sizes = itertools.pairwise((self.in_features, *self.widths, self.out_features))
+        start: dict[str, Start] = {}
+        for layer, (fan_in, fan_out) in zip(self.layers, sizes, strict=True):
+            r = F.glorot(fan_in, fan_out)
+            start |= {f"{layer}weight_{part}": Uniform((fan_out, fan_in), -r, r) for part in "jkl"}
+            start |= {f"{layer}bias_{part}": Constant((fan_out,), 0.0) for part in "jkl"}
+        return start
 
     def compute(self, x: Tensor) -> Tensor:
-        weight, bias = (
-            {part: getattr(self, f"{kind}_{part}") for part in "jkl"} for kind in ("weight", "bias")
-        )
-        left, right = (F.linear(x, weight[part]) + bias[part].unsqueeze(-2) for part in "jk")
-        return left * right + F.linear(x * x, weight["l"]) + bias["l"].unsqueeze(-2)
+        w = self.weights()
+        for layer in self.layers:
+            left, right = (
+                F.linear(x, w[f"{layer}weight_{p}"]) + w[f"{layer}bias_{p}"].unsqueeze(-2) for p in "jk"
+            )
+            squares = F.linear(x * x, w[f"{layer}weight_l"])
+            x = left * right + squares + w[f"{layer}bias_l"].unsqueeze(-2)
+        return x
 
     def sparsity_error(self) -> Tensor:
-        return torch.stack([F.sparsity(getattr(self, f"weight_{part}")) for part in "jkl"]).amax(0)
+        errors = [F.sparsity(w) for name, w in self.weights().items() if "weight" in name]
+        return torch.stack(errors).amax(0)
 
 
 class ProductFC(Trainable):

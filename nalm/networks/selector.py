@@ -1,0 +1,210 @@
+"""Recurrent Input Selectors: modules that compete to write the next line of a scratchpad (thesis 7.2.5, 7.2.6)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import sympy
+import torch
+from torch import Generator, Tensor
+
+from nalm.errors import NALMError
+from nalm.networks.composite import Composite, Line, Network, Plan
+from nalm.networks.selection import CERTAINTY, choose, gumbel, mixed, st_softmax
+from nalm.units.base import Spelled, Symbols, Weights
+from nalm.units.start import Constant, Start
+
+
+class _Recurrent(Network):
+    """``steps`` times: every module looks at inputs and scratchpad, one is chosen and writes its line.
+
+    The last line is the output. While training, the choice is Algorithm 1's; afterwards the likeliest.
+    """
+
+    noisy: ClassVar[bool] = True  # the Gumbel noise of the choice
+    steps: int
+    choice_hat: Tensor  # (*runs, steps, modules)
+    certainty: Tensor  # (*runs, steps)
+
+    def modules_at(self, step: int, x: Tensor, written: Sequence[Tensor]) -> Tensor:
+        """What every module says, (*runs, batch, modules), given the lines written so far (*runs, batch)."""
+        raise NotImplementedError
+
+    def logits(self, modules: int) -> dict[str, Start]:
+        """How the choice starts: no module preferred, and mostly left to chance."""
+        return {
+            "choice_hat": Constant((self.steps, modules), 0.0),
+            "certainty": Constant((self.steps,), CERTAINTY),
+        }
+
+    def compute(self, x: Tensor) -> Tensor:
+        written: list[Tensor] = []
+        chance = self._gumbel(x) if self.training else None
+        for t in range(self.steps):
+            outputs, w = self.modules_at(t, x, written), self.choice_hat[..., t, :]
+            if chance is None:
+                line = mixed(outputs, st_softmax(w))
+            else:
+                line = choose(outputs, w, self.certainty[..., t], chance[..., t, :])
+            written.append(line)
+        return written[-1].unsqueeze(-1)
+
+    def _gumbel(self, x: Tensor) -> Tensor:
+        return gumbel(self.noise.uniform(tuple(self.choice_hat.shape), x.dtype))
+
+
+class Selector(Composite, _Recurrent):
+    r"""Learnable units compete for the next line of a scratchpad (thesis 7.2.5).
+
+    At every step each unit sees :math:`[x, s_1, \dots, s_T]`, with 0 where nothing is written yet, and
+    one unit's output becomes :math:`s_t`; :math:`s_T` is the output. Units keep their weights over
+    the steps; which one is chosen is learnt per step. (The thesis leaves open the empty value, whether weights
+    are shared, and the start of the logits: zeros here.)
+
+    >>> [str(line) for line in Selector(2, 1, units=("NAU",)).assign_(
+    ...     {"parts.0.weight": torch.tensor([[1.0, 1.0, -1.0, 0.0]])}).working()]
+    ['s1 = a + b  (NAU)', 's2 = a + b - s1  (NAU)']
+    """
+
+    options = ("units", "steps")
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        *,
+        units: Sequence[str] = ("NAU", "NAU", "NMU"),
+        steps: int = 2,
+        generator: Generator | None = None,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ):
+        _check(out_features, steps)
+        self.units, self.steps = tuple(units), steps
+        super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
+
+    def plan(self) -> Plan:
+        return [(name, self.in_features + self.steps, 1) for name in self.units]
+
+    def start(self) -> dict[str, Start]:
+        return self.logits(len(self.units))
+
+    def own(self) -> Weights:
+        return {"choice": st_softmax(self.choice_hat)}
+
+    @torch.no_grad()
+    def assign_(self, weights: Mapping[str, Tensor]) -> Self:
+        if "choice" in weights:
+            self.choice_hat.copy_(weights["choice"])
+        return super().assign_(weights)
+
+    def modules_at(self, step: int, x: Tensor, written: Sequence[Tensor]) -> Tensor:
+        empty = [torch.zeros_like(x[..., 0])] * (self.steps - step)
+        u = torch.stack([*x.unbind(-1), *written, *empty], -2).mT  # the batch stays innermost
+        return torch.cat([part(u) for part in self.inside()], -1)
+
+    def lines(self, x: Symbols, w: Spelled) -> list[Line]:
+        written: list[Line] = []
+        for t in range(self.steps):
+            empty = [sympy.Integer(0)] * (self.steps - t)
+            u = [*x, *(sympy.Symbol(line.name) for line in written), *empty]
+            k = w["choice"][t].index(1)
+            (expression,) = self.inside()[k].expressions(u, self.of(k, w))
+            written.append(Line(f"s{t + 1}", self.units[k], expression))
+        return written
+
+
+OPERATIONS = ("add", "sub", "mul", "div")
+SMALLEST = 1e-7  # what is divided by is at least this far from 0
+
+
+class FrozenSelector(_Recurrent):
+    r"""Four fixed operations compete for the next line of a scratchpad; what is learnt is who sees what (thesis 7.2.6).
+
+    A mask sends every input and every written line to exactly one of :math:`\sum`, :math:`-\sum`, :math:`\prod` and
+    :math:`1/\prod` at every step (a straight-through softmax over the modules). What a module does not see is
+    neutral to it, 0 or 1, and so is a line that is not written yet. The thesis adds 1 to the mask's rows of the latest
+    line, which changes no softmax; everything starts at 0 here.
+
+    >>> unit = FrozenSelector.of_working(4, [("add", (0, 1)), ("mul", (2, 4))])
+    >>> unit.text(sympy.symbols("a b c d")), unit(torch.tensor([1.0, 2.0, 3.0, 4.0]))
+    ('s1 = a + b; c*s1', tensor([9.], grad_fn=<SqueezeBackward1>))
+    """
+
+    options = ("steps",)
+    grids = {"choice": (0.0, 1.0), "mask": (0.0, 1.0)}
+    mask_hat: Tensor  # (*runs, steps, inputs and lines, modules)
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        *,
+        steps: int = 2,
+        generator: Generator | None = None,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ):
+        _check(out_features, steps)
+        self.steps = steps
+        super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
+
+    @classmethod
+    def of_working(cls, in_features: int, working: Sequence[tuple[str, Sequence[int]]]) -> Self:
+        """The selector that does this: per step an operation and the places it sees, lines after the inputs."""
+        made = cls(in_features, 1, steps=len(working)).eval()
+        choice, mask = (torch.zeros_like(p) for p in (made.choice_hat, made.mask_hat))
+        for t, (name, places) in enumerate(working):
+            k = OPERATIONS.index(name)
+            choice[t, k] = 1.0
+            mask[t, :, (k + 1) % 4] = 1.0
+            mask[t, list(places)] = choice[t]
+        return made.assign_({"choice": choice, "mask": mask})
+
+    def start(self) -> dict[str, Start]:
+        seen = self.in_features + self.steps
+        return self.logits(4) | {"mask_hat": Constant((self.steps, seen, 4), 0.0)}
+
+    def weights(self) -> Weights:
+        return {"choice": st_softmax(self.choice_hat), "mask": st_softmax(self.mask_hat)}
+
+    @torch.no_grad()
+    def assign_(self, weights: Mapping[str, Tensor]) -> Self:
+        return super().assign_({f"{name}_hat": value for name, value in weights.items()})
+
+    def modules_at(self, step: int, x: Tensor, written: Sequence[Tensor]) -> Tensor:
+        mask = st_softmax(self.mask_hat[..., step, :, :])  # (*runs, seen, modules)
+        total = torch.zeros_like(x[..., 0])
+        subtracted, product, divisor = total, torch.ones_like(total), torch.ones_like(total)
+        for j, u in enumerate([*x.unbind(-1), *written]):
+            m_add, m_sub, m_mul, m_div = (m.unsqueeze(-1) for m in mask[..., j, :].unbind(-1))
+            safe = torch.where(u.abs() < SMALLEST, SMALLEST, u)
+            total = total + m_add * u
+            subtracted = subtracted + m_sub * u
+            product = product * (m_mul * u + 1 - m_mul)
+            divisor = divisor * (m_div * safe + 1 - m_div)
+        return torch.stack([total, -subtracted, product, 1 / divisor], -1)
+
+    def sparsity_error(self) -> Tensor:
+        return torch.zeros_like(self.certainty[..., 0])
+
+    def lines(self, x: Symbols, w: Spelled) -> list[Line]:
+        written: list[Line] = []
+        for t in range(self.steps):
+            seen = [*x, *(sympy.Symbol(line.name) for line in written)]
+            k = w["choice"][t].index(1)
+            mine = [u for u, row in zip(seen, w["mask"][t], strict=False) if row[k]]
+            written.append(Line(f"s{t + 1}", OPERATIONS[k], _operated(OPERATIONS[k], mine)))
+        return written
+
+
+def _operated(name: str, seen: Sequence[Any]) -> Any:
+    if name in ("add", "sub"):
+        return sympy.Add(*seen) * (1 if name == "add" else -1)
+    return sympy.Mul(*seen) ** (1 if name == "mul" else -1)
+
+
+def _check(out_features: int, steps: int) -> None:
+    if out_features != 1:
+        raise NALMError(f"A selector's last line is its one output, got out_features={out_features}.")
+    if steps < 1:
+        raise NALMError(f"A selector takes at least one step, got {steps}.")
