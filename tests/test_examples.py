@@ -72,6 +72,17 @@ def test_the_numbers_about_discovery_are_those_of_the_shipped_trials():
     assert [int(n.replace(",", "")) for n in said.groups()] == expected
 
 
+def test_the_numbers_about_the_contest_are_those_of_the_shipped_one():
+    words = r"Of (\d+) physical laws put aside unseen before any tuning, (\d+) are found exactly; of (\d+) laws "
+    more = r"certified as exact in that contest\s+(\d+) are wrong; where gplearn .* takes (\d+) times as long"
+    said = [int(n) for n in re.search(words + more, README).groups()]
+    about = json.loads((ROOT / "results" / "beyond" / "laws.json").read_text())
+    ours = [row for row in about["totals"] if row["rival"] == "nalm"]
+    (blind,) = [r for r in ours if (r["part"], r["variant"]) == ("blind", "plain")]
+    certified = [sum(r[name] for r in ours) for name in ("certified", "false_exact")]
+    assert said == [blind["problems"], blind["exact"], *certified, round(about["speed"][0]["median"])]
+
+
 def test_the_law_behind_a_table_is_found_and_certified():
     output = python("examples/discover.py")
     assert "y = (a + d)/(f - 2*i)" in output
