@@ -92,14 +92,19 @@ def verdicts(experiment: Experiment, outcomes: Runs) -> list[Verdict]:
 
 def unit_of(case: Case) -> str:
     """The units of a case's model, as tables name them."""
-    return "-".join(layer.unit for layer in case.model)
+    return "-".join(layer.label for layer in case.model)
 
 
 def label(case: Case) -> str:
     """A case among others of its task: the unit, and what of its recipe is not the usual."""
     recipe = case.recipe
     loss = f"{recipe.loss}, then {recipe.then}" if recipe.then else recipe.loss
-    return unit_of(case) + (f" ({loss})" if loss != "mse" else "")
+    said = [loss] if loss != "mse" else []
+    if case.threshold.metric != "mse" or case.test_inputs:
+        said += [f"{case.test_inputs} inputs"] if case.test_inputs else []
+        said += [f"on {case.test}"] if case.test != case.train else []
+        said += ["snapped"] if case.threshold.metric == "rule" else []
+    return unit_of(case) + (f" ({', '.join(said)})" if said else "")
 
 
 def _of(outcomes: Runs, unit: str, where: str = "") -> list[Outcome]:

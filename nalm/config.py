@@ -8,9 +8,11 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from nalm.values import Value, require
+from nalm.values import Value, later, require
 
-Kind = Literal["uniform", "mirrored", "split", "truncated", "benford", "normal", "exponential", "sobol"]
+Kind = Literal[
+    "uniform", "mirrored", "split", "truncated", "benford", "normal", "exponential", "sobol", "grid"
+]
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,8 @@ class Range(Value):
     """Where inputs are drawn from; the upper end is excluded.
 
     ``mirrored`` chooses per element between [low, high) and [low2, high2); ``split`` draws the first half
-    of the columns from the first and the rest from the second. ``truncated`` is a normal within the ends.
+    of the columns from the first and the rest from the second. ``truncated`` is a normal within the ends,
+    ``grid`` a number in steps of ``sd`` from ``low`` on: numbers that can be equal.
     """
 
     low: float = 0.0
@@ -53,6 +56,7 @@ class Range(Value):
             "normal": f"N({self.mean:g},{self.sd:g})",
             "exponential": f"Exp({self.sd:g})",
             "sobol": f"Sobol{first}",
+            "grid": f"{first}/{self.sd:g}",
         }[self.kind]
 
 
@@ -71,6 +75,11 @@ def truncated(low: float, high: float, mean: float, sd: float) -> Range:
     return Range(low, high, "truncated", mean=mean, sd=sd)
 
 
+def grid(low: float, high: float, step: float = 1.0) -> Range:
+    """Numbers in steps: whole ones unless said otherwise."""
+    return Range(low, high, "grid", sd=step)
+
+
 @dataclass(frozen=True)
 class Layer(Value):
     """A unit or baseline by name, its number of outputs, and its own options."""
@@ -81,6 +90,12 @@ class Layer(Value):
 
     def check(self) -> None:
         require(self.out >= 1, f"A layer has at least one output, got {self.out}.")
+
+    @property
+    def label(self) -> str:
+        """The unit's name, and in brackets what its options are: MLP(16,16)."""
+        values = [v for _, value in self.options for v in (value if isinstance(value, tuple) else (value,))]
+        return self.unit + (f"({','.join(map(str, values))})" if values else "")
 
 
 @dataclass(frozen=True)
@@ -178,17 +193,23 @@ class Threshold(Value):
     ``single`` and ``sums`` simulate a unit, or a layer of sums before an exact unit, whose weights are
     off by epsilon (thesis 3.3.1.1); ``fixed`` is the number itself. ``widened`` counts one element more
     in each subset, as the script behind the published thresholds of two-layer tasks does.
+    The test error is ``mse``, or for targets that are whole numbers (truth values, counts) the share of
+    predictions that do not round to the target: ``mistakes``, or ``rule`` for those of the snapped network.
     """
 
     kind: Literal["single", "sums", "fixed"] = "single"
     epsilon: float = 1e-5
     value: float = 1e-5
-    metric: Literal["mse"] = "mse"
+    metric: Literal["mse", "mistakes", "rule"] = "mse"
     widened: bool = False
 
     def check(self) -> None:
         require(0 < self.epsilon < 1, f"A threshold needs 0 < epsilon < 1, got {self.epsilon!r}.")
         require(self.value > 0, f"A threshold is positive, got {self.value!r}.")
+        require(
+            self.metric == "mse" or self.kind == "fixed",
+            f"A share of mistakes has a fixed threshold, got {self}.",
+        )
 
 
 @dataclass(frozen=True)
@@ -198,6 +219,7 @@ class Case(Value):
     The operands are sums over subsets of neighbouring inputs: ``subset`` elements each (1: single inputs),
     the next subset overlapping the last by ``overlap``. Which inputs they are depends on the run's seed.
     ``data="authors"`` takes operand positions and evaluation sets from the generators of the published code.
+    A list is all inputs; ``test_inputs`` is its length beyond training (0: as many).
     """
 
     model: tuple[Layer, ...]
@@ -212,6 +234,7 @@ class Case(Value):
     sample: int = 0  # rows of a fixed training sample; 0 draws fresh batches
     threshold: Threshold = field(default_factory=Threshold)
     data: Literal["draws", "authors"] = "draws"
+    test_inputs: int = later(0)
 
     def check(self) -> None:
         require(len(self.model) >= 1, "A case needs a model of at least one layer.")
@@ -222,6 +245,7 @@ class Case(Value):
         )
         require(self.used <= self.inputs, f"The operands take {self.used} inputs, there are {self.inputs}.")
         require(self.sample >= 0, f"A sample has 0 or more rows, got {self.sample}.")
+        require(self.test_inputs >= 0, f"A test list has 0 or more inputs, got {self.test_inputs}.")
 
     @property
     def used(self) -> int:
@@ -231,7 +255,7 @@ class Case(Value):
     @property
     def name(self) -> str:
         """A short name for people: NMU multiply U[1,2)."""
-        units = "-".join(layer.unit for layer in self.model)
+        units = "-".join(layer.label for layer in self.model)
         return f"{units} {self.operation} {self.train}"
 
 

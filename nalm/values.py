@@ -63,10 +63,19 @@ def _hints(kind: type) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value) if _said(value, f)}
     if isinstance(value, tuple):
         return [_plain(v) for v in value]
     return value
+
+
+def later(default: Any) -> Any:
+    """A field that came after results were stored: at its default it is left unsaid, so that old hashes hold."""
+    return dataclasses.field(default=default, metadata={"later": True})
+
+
+def _said(value: Any, f: "dataclasses.Field[Any]") -> bool:
+    return not f.metadata.get("later") or getattr(value, f.name) != f.default
 
 
 def _read(kind: Any, data: Any, where: str) -> Any:

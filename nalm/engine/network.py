@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from nalm import draws
 from nalm.config import Layer
 from nalm.errors import NALMError, unknown
+from nalm.networks import NETWORKS
 from nalm.units import UNITS, Trainable, Unit
 from nalm.units.baselines import BASELINES
 from nalm.units.start import Start
@@ -65,8 +66,9 @@ class Network(nn.Module):
         values: Tensors = {}
         for i, layer in enumerate(self.parts()):
             source = draws.Drawn(seeds, i, resets)
-            for name, first in layer.start().items():
-                values[f"layers.{i}.{name}"] = _sampled(first, source, len(seeds))
+            for prefix, part in _inside(layer):
+                for name, first in part.start().items():
+                    values[f"layers.{i}.{prefix}{name}"] = _sampled(first, source, len(seeds))
         return values
 
     def noise_keys(self, seeds: Sequence[int]) -> Tensors:
@@ -78,12 +80,18 @@ class Network(nn.Module):
         }
 
 
+def _inside(layer: Trainable) -> list[tuple[str, Trainable]]:
+    """A layer and the units inside it, with what stands before the names of their parameters."""
+    found = [(name, part) for name, part in layer.named_modules() if isinstance(part, Trainable)]
+    return [(f"{name}." if name else "", part) for name, part in found]
+
+
 def _sampled(first: Start, source: draws.Drawn, runs: int) -> Tensor:
     return first.sample(source).expand(runs, *first.shape).float().contiguous()
 
 
 def _build(layer: Layer, width: int) -> Trainable:
-    known = {**UNITS, **BASELINES}
+    known: dict[str, type[Trainable]] = {**UNITS, **BASELINES, **NETWORKS}
     if layer.unit not in known:
         raise unknown("unit", layer.unit, known)
     options: dict[str, Any] = dict(layer.options)
@@ -91,6 +99,28 @@ def _build(layer: Layer, width: int) -> Trainable:
         if name not in known[layer.unit].options:
             raise unknown(f"option of {layer.unit}", name, known[layer.unit].options)
     return known[layer.unit](width, layer.out, **options)
+
+
+def exact(network: Network) -> Network:
+    """The network with its units in their exact form."""
+    for layer in network.parts():
+        if isinstance(layer, Unit):
+            layer.exact_()
+    return network
+
+
+@torch.no_grad()
+def snapped(layers: Sequence[Layer], inputs: int, params: Tensors) -> Tensors:
+    """Parameters (runs, ...) of a network of units with every run's weights moved onto their grids."""
+    one, rows = Network(layers, inputs), []
+    for run in range(len(next(iter(params.values())))):
+        for name, p in params.items():
+            one.get_parameter(name).copy_(p[run])
+        for layer in one.parts():
+            if isinstance(layer, Unit):
+                layer.snap_()
+        rows.append({name: one.get_parameter(name).detach().clone() for name in params})
+    return {name: torch.stack([row[name] for row in rows]).to(p.device) for name, p in params.items()}
 
 
 def formulas(network: Network, symbols: Sequence[Any]) -> list[Any]:

@@ -4,6 +4,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from nalm.config import Case
+from nalm.operations import LISTS
 from nalm.tasks.samples import family
 
 
@@ -21,7 +22,8 @@ def signature(case: Case) -> Hashable:
     recipe = case.recipe
     return (
         case.model,
-        (case.inputs, case.subset, case.overlap, case.subsets, case.sample, case.data),
+        (case.inputs, case.subset, case.overlap, case.subsets, case.sample, case.data, case.test_inputs),
+        (case.operation if case.operation in LISTS else "", case.threshold.metric),
         (family(case.train), family(case.test)),
         (recipe.steps, recipe.batch, recipe.optimiser, recipe.momentum, recipe.schedule),
         (recipe.loss, recipe.then, recipe.switch),

@@ -10,12 +10,13 @@ from torch.func import grad
 from nalm import draws, optim
 from nalm import functional as F
 from nalm.engine.compiler import Compiler, Methods
-from nalm.engine.network import Network, Tensors
+from nalm.engine.network import Network, Tensors, exact, snapped
 from nalm.engine.plan import Run
 from nalm.losses import SEES
 from nalm.losses import loss as find_loss
 from nalm.tasks.operands import Target
 from nalm.tasks.samples import Sampler, fixed_rows, published
+from nalm.tasks.threshold import METRICS
 
 CAPTURED = 100  # steps per CUDA graph
 WORK = 65_536  # numbers that are worth a thread of their own
@@ -36,6 +37,7 @@ class Program:
         self.judge = Network(case.model, case.inputs).eval()
         self._learn = Methods(self.network, "penalised", "project")
         self._judge = Methods(self.judge, "forward", "sparsity_error", "meaning")
+        self._exact = Methods(exact(Network(case.model, case.inputs)).eval(), "forward")
         n = len(runs)
         self.params = {
             name: t.to(device) for name, t in self.network.starts(self.seeds, torch.zeros(n)).items()
@@ -46,12 +48,12 @@ class Program:
         }
         self.step = torch.zeros((), dtype=torch.int32, device=device)
         self._train = Sampler([c.train for c in self.cases], case.inputs, device)
-        self._test = Sampler([c.test for c in self.cases], case.inputs, device)
+        self._test = Sampler([c.test for c in self.cases], case.test_inputs or case.inputs, device)
         self._target = Target(self.cases, self.seeds, device)
         self._noise = {name: k.to(device) for name, k in self.network.noise_keys(self.seeds).items()}
         self.settings = self._settings()
         self.compiler = Compiler(compiled)
-        room = NUMBERS // (len(runs) * case.inputs)
+        room = NUMBERS // (len(runs) * max(case.inputs, case.test_inputs))
         self._rows = next(r for r in (10_000, 5_000, 2_500, 1_000, 500, 100, 50) if r <= max(room, 50))
 
         def draw(at: Tensor, settings: Tensors) -> tuple[Tensor, Tensor]:
@@ -225,29 +227,37 @@ class Program:
 
     @torch.no_grad()
     def evaluate(self) -> tuple[Tensor, Tensor]:
-        """Mean squared errors (runs,) on the validation and test sets; both go through one compiled function."""
+        """Errors (runs,) on the validation and test sets; both go through one compiled function."""
         s = self.settings
         if "evaluate" not in s:
             s["evaluate"] = torch.stack([draws.keys(self.seeds, which, device=self.device) for which in SETS])
-            s["evaluation grid"] = self._train.grid(self._rows)
+        grids = [sampler.grid(self._rows) for sampler in (self._train, self._test)]
+        counted = {"validation": "mse", "test": self.case.threshold.metric}
 
-        def squares(
-            params: Tensors, keys: Tensor, grid: Tensor, start: Tensor, given: list[Tensor] | None
+        judges, both = [self._judge, self._judge], [self.params, self.params]
+        if self.case.threshold.metric == "rule":  # the test is of what the weights spell
+            judges[1], both[1] = self._exact, snapped(self.case.model, self.case.inputs, self.params)
+
+        def errors(
+            params: list[Tensors],
+            keys: Tensor,
+            grids: list[Tensor],
+            start: Tensor,
+            given: list[Tensor] | None,
         ) -> Tensor:
-            at, where, sums = torch.zeros_like(start), grid + start * self.case.inputs, []
+            at, sums = torch.zeros_like(start), []
             for i, sampler in enumerate((self._train, self._test)):
+                where = grids[i] + start * sampler.inputs
                 x = sampler(keys[i], at, where).mT if given is None else given[i]
-                prediction = self._judge("forward", {**params, **self._noise}, x)
-                sums.append((prediction - self._target(x)).square().sum((-2, -1)))
+                prediction = judges[i]("forward", {**params[i], **self._noise}, x)
+                sums.append(METRICS[counted[SETS[i]]](prediction, self._target(x)).sum((-2, -1)))
             return torch.stack(sums, -1)
 
         total = torch.zeros(len(self.runs), 2, dtype=torch.float64, device=self.device)
         with self._threads(self._rows):
             for start in range(0, EVALUATION, self._rows):
                 at = torch.tensor(start, dtype=torch.int32, device=self.device)
-                part = self.compiler("evaluate", squares)(
-                    self.params, s["evaluate"], s["evaluation grid"], at, self._given(start)
-                )
+                part = self.compiler("evaluate", errors)(both, s["evaluate"], grids, at, self._given(start))
                 total += part  # type: ignore[arg-type]
         validation, test = (total / EVALUATION).unbind(-1)
         return validation, test

@@ -2,10 +2,10 @@
 
 from nalm.config import Experiment
 from nalm.errors import unknown
-from nalm.experiments import beyond, ch3, quick
+from nalm.experiments import beyond, ch3, logic, quick
 
 EXPERIMENTS: dict[str, Experiment] = {
-    experiment.name: experiment for module in (quick, ch3, beyond) for experiment in module.EXPERIMENTS
+    experiment.name: experiment for module in (quick, ch3, beyond, logic) for experiment in module.EXPERIMENTS
 }
 
 

@@ -135,17 +135,28 @@ class NSR(Unit):
 
 def _verdict(x: Symbols, copies: list[tuple[Any, ...]]) -> sympy.Expr:
     """1 where the copies' votes add up to more than zero."""
-    pairs = {(spelling.dot(left, x), spelling.dot(right, x)) for left, right, *_ in copies}
-    if len(pairs) > 1:
-        votes = [
-            sign * sympy.sign(a - b) + zero * (1 - 2 * sympy.sign(a - b) ** 2) + bias
-            for (a, b), (sign, zero, bias) in (
-                ((spelling.dot(c[0], x), spelling.dot(c[1], x)), c[2:]) for c in copies
-            )
+    places = {x_i: i for i, x_i in reversed(list(enumerate(x)))}
+    votes: dict[tuple[sympy.Expr, sympy.Expr], tuple[Any, Any]] = {}
+    bias: Any = sympy.Integer(0)
+    for left, right, sign, zero, own in copies:
+        a, b = spelling.dot(left, x), spelling.dot(right, x)
+        bias = bias + own
+        if a == b:  # always equal: no more than a constant
+            bias = bias + zero
+            continue
+        if places.get(a, 0) > places.get(b, 0):  # the same pair the other way round
+            a, b, sign = b, a, -sign
+        old = votes.get((a, b), (0, 0))
+        votes[a, b] = (old[0] + sign, old[1] + zero)
+    if not votes:
+        return sympy.Integer(bool(bias > 0))
+    if len(votes) > 1:
+        said = [
+            s / SURE * sympy.sign(a - b) + z / SURE * (1 - 2 * sympy.sign(a - b) ** 2)
+            for (a, b), (s, z) in votes.items()
         ]
-        return sympy.Piecewise((1, sympy.Add(*votes) > 0), (0, True))
-    ((a, b),) = pairs
-    sign, zero, bias = (sum(c[i] for c in copies) for i in (2, 3, 4))
+        return sympy.Piecewise((1, sympy.Add(*said, bias / SURE) > 0), (0, True))
+    (((a, b), (sign, zero)),) = votes.items()
     table = (sign - zero + bias > 0, zero + bias > 0, -sign - zero + bias > 0)  # a > b, a = b, a < b
     relations = {
         (True, False, False): a > b,
