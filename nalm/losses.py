@@ -40,7 +40,7 @@ def mse(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Ten
 def bce(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
     r"""Binary cross-entropy :math:`-\frac1N \sum y \ln \hat y + (1 - y) \ln(1 - \hat y)`: for truth values.
 
-    Predictions are kept a rounding away from 0 and 1, and beyond them.
+    Predictions are kept a rounding away from 0 and 1; what lies beyond costs its distance.
 
     >>> import torch
     >>> bce(torch.tensor([[0.5], [0.5]]), torch.tensor([[1.0], [0.0]]))
@@ -48,7 +48,8 @@ def bce(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Ten
     """
     _check(prediction, target)
     p = prediction.clamp(FLOAT32_EPS, 1 - FLOAT32_EPS)
-    return -(target * p.log() + (1 - target) * (1 - p).log()).mean((-2, -1))
+    surprise = -target * p.log() - (1 - target) * (1 - p).log()
+    return (surprise + (prediction - p).abs()).mean((-2, -1))
 
 
 def pcc(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
