@@ -111,6 +111,18 @@ def test_copies_of_a_register_spell_one_comparison():
     assert unit.formulas() == [sympy.Piecewise((1, a < b), (0, True))]
 
 
+@torch.no_grad()
+def test_whatever_copies_vote_their_formula_says():
+    x, short = table((-2, 0, 1), 3), 0
+    for seed in range(20):
+        unit = NSR(3, 1, redundancy=4, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+        unit.sign[0] += 4 * (seed % 3)  # a copy that outvotes the others
+        unit.snap_().exact_()
+        short += "sign" not in str(unit.formulas()[0])
+        assert nalm.disagreement(unit, x) == 0, seed
+    assert 0 < short < 20
+
+
 def test_a_rule_is_said_in_the_words_of_logic():
     a, b, c = sympy.symbols("a b c")
     for name, words in (("and", "a & b"), ("or", "a | b"), ("implies", "b | ~a"), ("not", "~a")):

@@ -137,15 +137,15 @@ EXPERIMENTS = (
     ),
     Experiment(
         "logic/count",
-        "Does counting a number among 5 carry over to 20 and 100? (thesis D.3.2: the longer, the worse)",
-        looping("Counter", "count", (grid(0, 10), grid(0, 100)), (6, 21, 101), pressed(3_000, 2e-2, 1), 1),
+        "Does counting a number among 5 carry over to 20 and 50? (thesis D.3.2: the longer, the worse)",
+        looping("Counter", "count", (grid(0, 10), grid(0, 100)), (6, 21, 51), pressed(3_000, 2e-2, 1), 1),
         SEEDS,
     ),
     Experiment(
         "logic/paths",
-        "Do shortest paths among 3 nodes carry over to 6 and 10? (thesis D.3.2: better with larger edges)",
+        "Do shortest paths among 3 nodes carry over to 5 and 8? (thesis D.3.2: better with larger edges)",
         looping(
-            "Paths", "shortest_path", (grid(1, 10), grid(1, 1000)), (9, 36, 100), pressed(1_500, 5e-2, 1), 10
+            "Paths", "shortest_path", (grid(1, 10), grid(1, 1000)), (9, 25, 64), pressed(1_500, 5e-2, 1), 10
         ),
         SEEDS,
     ),

@@ -150,15 +150,15 @@ def _verdict(x: Symbols, copies: list[tuple[Any, ...]]) -> sympy.Expr:
         votes[a, b] = (old[0] + sign, old[1] + zero)
     if not votes:
         return sympy.Integer(bool(bias > 0))
-    if len(votes) > 1:
+    ((a, b), (sign, zero)), *others = sorted(votes.items(), key=lambda vote: -_size(vote[1]))
+    table = (sign - zero + bias, zero + bias, -sign - zero + bias)  # a > b, a = b, a < b
+    if min(map(abs, table)) <= sum(_size(vote) for _, vote in others) and others:
         said = [
             s / SURE * sympy.sign(a - b) + z / SURE * (1 - 2 * sympy.sign(a - b) ** 2)
             for (a, b), (s, z) in votes.items()
         ]
         return sympy.Piecewise((1, sympy.Add(*said, bias / SURE) > 0), (0, True))
-    (((a, b), (sign, zero)),) = votes.items()
-    table = (sign - zero + bias > 0, zero + bias > 0, -sign - zero + bias > 0)  # a > b, a = b, a < b
-    relations = {
+    relations = {  # the others never outvote this pair
         (True, False, False): a > b,
         (True, True, False): a >= b,
         (False, False, True): a < b,
@@ -166,7 +166,12 @@ def _verdict(x: Symbols, copies: list[tuple[Any, ...]]) -> sympy.Expr:
         (False, True, False): sympy.Eq(a, b),
         (True, False, True): sympy.Ne(a, b),
     }
-    truth = tuple(map(bool, table))
+    truth = tuple(bool(value > 0) for value in table)
     if truth in relations:
         return sympy.Piecewise((1, relations[truth]), (0, True))
     return sympy.Integer(truth[0])
+
+
+def _size(vote: tuple[Any, Any]) -> Any:
+    """The most that a pair's vote can weigh."""
+    return abs(vote[0]) + abs(vote[1])
