@@ -95,12 +95,17 @@ def unit_of(case: Case) -> str:
     return "-".join(layer.label for layer in case.model)
 
 
-def label(case: Case) -> str:
-    """A case among others of its task: the unit, and what of its recipe is not the usual."""
+def loss_of(case: Case) -> str:
+    """What a case is trained on, in a few words."""
     recipe = case.recipe
-    loss = f"{recipe.loss}, then {recipe.then}" if recipe.then else recipe.loss
-    said = [loss] if loss != "mse" else []
+    return f"{recipe.loss}, then {recipe.then}" if recipe.then else recipe.loss
+
+
+def label(case: Case) -> str:
+    """A case among others of its task: the unit, and what of its recipe and its test is not the usual."""
+    said = [loss_of(case)] if loss_of(case) != "mse" else []
     if case.threshold.metric != "mse" or case.test_inputs:
+        said += [f"{case.model[0].out} wide"] if len(case.model) > 1 else []
         said += [f"{case.test_inputs} inputs"] if case.test_inputs else []
         said += [f"on {case.test}"] if case.test != case.train else []
         said += ["snapped"] if case.threshold.metric == "rule" else []

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from nalm.values import Value, later, require
 
+MADE_OF = ("units", "widths", "redundancy", "scale")  # options that make a network another one
 Kind = Literal[
     "uniform", "mirrored", "split", "truncated", "benford", "normal", "exponential", "sobol", "grid"
 ]
@@ -93,9 +94,10 @@ class Layer(Value):
 
     @property
     def label(self) -> str:
-        """The unit's name, and in brackets what its options are: MLP(16,16)."""
-        values = [v for _, value in self.options for v in (value if isinstance(value, tuple) else (value,))]
-        return self.unit + (f"({','.join(map(str, values))})" if values else "")
+        """The unit's name, and in brackets what makes it another one: NSR(10,1.0)."""
+        said = [value for name, value in self.options if name in MADE_OF]
+        parts = [part for value in said for part in (value if isinstance(value, tuple) else (value,))]
+        return self.unit + (f"({','.join(map(str, parts))})" if parts else "")
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from nalm import stats
-from nalm.claims import label, unit_of
+from nalm.claims import loss_of, unit_of
 from nalm.config import Case
 from nalm.runs import Outcome
 from nalm.stats import Interval
@@ -36,7 +36,7 @@ class Summary:
             "test": str(case.test),
             "inputs": case.inputs,
             "case": case.hash,
-            "loss": label(case).removeprefix(unit_of(case)).strip(" ()") or "mse",
+            "loss": loss_of(case),
             "steps": case.recipe.steps,
             "lr": case.recipe.lr,
             **intervals,

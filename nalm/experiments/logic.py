@@ -16,7 +16,7 @@ WIDTHS = (1, 2, 4, 8, 16)
 
 INTEGERS, FLOATS = grid(-9, 10), grid(-1, 1, 0.1)
 COMPARISONS = ("less", "greater", "less_equal", "greater_equal", "equal", "not_equal")
-COMPARING = Recipe(steps=3_000, lr=1e-2, loss="bce")
+COMPARING = Recipe(steps=2_000, lr=1e-2, batch=64, loss="bce")
 
 
 def pressed(steps: int, lr: float, weight: float) -> Recipe:
@@ -71,7 +71,7 @@ EXPERIMENTS = (
                 operation,
                 TRUTH,
                 TRUTH,
-                Recipe(steps=5_000, lr=5e-3),
+                Recipe(steps=8_000, lr=1e-3, batch=16),
                 threshold=RIGHT,
             )
             for unit in ("NLRL", "AndNLRL")
