@@ -1,12 +1,14 @@
 """Logic at work: truth tables and comparison tables over their whole input space, and rules learnt from data."""
 
 import itertools
+from pathlib import Path
 
 import pytest
 import sympy
 import torch
 
 import nalm
+from nalm import shipped
 from nalm.config import Case, Experiment, Layer, Range, Recipe, Threshold, grid
 from nalm.engine import train
 from nalm.errors import NALMError
@@ -17,6 +19,7 @@ from nalm.tasks import Sampler
 from nalm.truth import right, truth
 from nalm.units import NLRL, NSR, NSRNAU, AndNLRL
 
+ROOT = Path(__file__).parent.parent
 RIGHT = Threshold("fixed", value=1e-5, metric="mistakes")
 COMPARISONS = [name for name, o in OPERATIONS.items() if o.kind == "comparison"]
 
@@ -185,6 +188,41 @@ def test_what_was_published_is_reported_by_name():
     rules = EXPERIMENTS["logic/rules"]
     assert {c.model[0].out for c in rules.cases} == {1, 2, 4, 8, 16}
     assert isinstance(rules, Experiment) and {c.model[0].unit for c in rules.cases} == {"NLRL", "AndNLRL"}
+
+
+# -- what is shipped (docs/logic.md) -------------------------------------------------------------
+
+
+def counted(name, key):
+    """Solved runs, right rules and runs of a shipped experiment, by a key of their cases."""
+    found = {}
+    for o in shipped.read(ROOT / "results" / "logic" / f"{name}.csv.gz"):
+        solved, rules, runs = found.get(key(o.case), (0, 0, 0))
+        found[key(o.case)] = (solved + o.solved, rules + right(o.case, o.seed, o.formula), runs + 1)
+    return found
+
+
+def test_ten_copies_learn_every_comparison_and_one_fails_at_equality():
+    table = counted("comparisons", lambda c: (c.model[0].options[0][1], c.operation))
+    assert all(n == (40, 40, 40) for (copies, _), n in table.items() if copies == 10)
+    easy = ("less", "greater", "less_equal", "greater_equal")
+    assert all(table[1, op] == (40, 40, 40) for op in easy)
+    assert table[1, "equal"][0] + table[1, "not_equal"][0] == 20
+
+
+def test_more_units_between_two_layers_help():
+    hard = counted("rules", lambda c: (c.operation in ("xor", "iff"), c.model[0].unit, c.model[0].out))
+    for unit, solved in (("NLRL", [0, 7, 14, 14, 14]), ("AndNLRL", [0, 2, 7, 17, 20])):
+        assert [hard[True, unit, width][0] for width in (1, 2, 4, 8, 16)] == solved
+        assert all(hard[False, unit, width][0] == 70 for width in (8, 16))
+
+
+def test_a_snapped_minimum_is_perfect_and_a_jump_is_not_learnt():
+    minimum = counted("minimum", lambda c: c.threshold.metric)
+    assert minimum["rule"] == (40, 40, 40) and minimum["mistakes"][1:] == (40, 40)
+    pieces = counted("piecewise", lambda c: (c.operation, c.model[0].options[0][1]))
+    assert all(pieces[name, 10] == (10, 10, 10) for name in ("distance", "minimum", "maximum"))
+    assert pieces["jump", 1] == (0, 10, 10) and pieces["jump", 10] == (1, 10, 10)
 
 
 # -- training ------------------------------------------------------------------------------------
