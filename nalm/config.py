@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from nalm.ranges import Range as Range
+from nalm.ranges import grid as grid
 from nalm.ranges import mirrored as mirrored
 from nalm.ranges import parted as parted
 from nalm.ranges import points as points
@@ -15,7 +16,7 @@ from nalm.ranges import split as split
 from nalm.ranges import truncated as truncated
 from nalm.values import Value, later, require
 
-MADE_OF = ("units", "widths")  # options that make a network another one
+MADE_OF = ("units", "widths", "redundancy", "scale")  # options that make a network another one
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,10 @@ class Layer(Value):
 
     @property
     def label(self) -> str:
-        """The unit's name, and in brackets what a network is made of: Stack(NAU,NMU)."""
-        made_of = [part for name, value in self.options if name in MADE_OF for part in value]
-        return self.unit + (f"({','.join(map(str, made_of))})" if made_of else "")
+        """The unit's name, and in brackets what makes it another one: NSR(10,1.0)."""
+        said = [value for name, value in self.options if name in MADE_OF]
+        parts = [part for value in said for part in (value if isinstance(value, tuple) else (value,))]
+        return self.unit + (f"({','.join(map(str, parts))})" if parts else "")
 
 
 @dataclass(frozen=True)
@@ -134,17 +136,23 @@ class Threshold(Value):
     off by epsilon (thesis 3.3.1.1); ``fixed`` is the number itself; ``gold`` is the error of the unit with
     gold weights on the published test set, plus float32's epsilon (thesis 5.8). ``widened`` counts one element
     more in each subset, as the script behind the published thresholds of two-layer tasks does.
+    The test error is ``mse``, or for targets that are whole numbers (truth values, counts) the share of
+    predictions that do not round to the target: ``mistakes``, or ``rule`` for those of the snapped network.
     """
 
     kind: Literal["single", "sums", "fixed", "gold"] = "single"
     epsilon: float = 1e-5
     value: float = 1e-5
-    metric: Literal["mse"] = "mse"
+    metric: Literal["mse", "mistakes", "rule"] = "mse"
     widened: bool = False
 
     def check(self) -> None:
         require(0 < self.epsilon < 1, f"A threshold needs 0 < epsilon < 1, got {self.epsilon!r}.")
         require(self.value > 0, f"A threshold is positive, got {self.value!r}.")
+        require(
+            self.metric == "mse" or self.kind == "fixed",
+            f"A share of mistakes has a fixed threshold, got {self}.",
+        )
 
 
 @dataclass(frozen=True)
@@ -158,6 +166,7 @@ class Case(Value):
     ``scaling`` shows the model scaled inputs and scales its outputs back, by the statistics of training data.
     ``times`` makes an example a sequence, so long in training and so long in the test: operands are sums over it too,
     and the first layer is a cell that sees each part in turn beside its own last output, which starts at 0.
+    A list is all inputs; ``test_inputs`` is its length beyond training (0: as many).
     """
 
     model: tuple[Layer, ...]
@@ -175,6 +184,7 @@ class Case(Value):
     scaling: Literal["", "minmax", "zscore"] = later("")
     times: tuple[int, ...] = later(())
     operands: tuple[tuple[int, int], ...] = later(())
+    test_inputs: int = later(0)
 
     def check(self) -> None:
         require(len(self.model) >= 1, "A case needs a model of at least one layer.")
@@ -197,6 +207,8 @@ class Case(Value):
             f"An operand is (first, one past the last) of its inputs, got {self.operands}.",
         )
         require(self.sample >= 0, f"A sample has 0 or more rows, got {self.sample}.")
+        require(self.test_inputs >= 0, f"A test list has 0 or more inputs, got {self.test_inputs}.")
+        require(not (self.test_inputs and self.times), "A test list is no sequence: test_inputs or times.")
 
     @property
     def used(self) -> int:

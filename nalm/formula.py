@@ -34,7 +34,8 @@ _COMPARE = {
     ast.Eq: sympy.Equality,
     ast.NotEq: sympy.Unequality,
 }
-_FUNCTIONS = {"sqrt": sympy.sqrt, "abs": sympy.Abs, "Abs": sympy.Abs}
+_FUNCTIONS = {"sqrt": sympy.sqrt, "abs": sympy.Abs, "Abs": sympy.Abs, "sign": sympy.sign}
+_RELATIONS = {"Eq": sympy.Equality, "Ne": sympy.Unequality}  # as SymPy writes them
 
 
 def parse(text: str) -> sympy.Basic:
@@ -65,6 +66,14 @@ def _parse(text: str) -> sympy.Basic:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise NALMError(f"Cannot read the formula {text!r}: {error}.") from None
 
+    def piece(node: ast.AST) -> tuple[Any, Any]:
+        match node:
+            case ast.Tuple(elts=[value, ast.Constant(value=True)]):
+                return walk(value), True
+            case ast.Tuple(elts=[value, condition]):
+                return walk(value), walk(condition)
+        raise NALMError(f"A piece of {text!r} is (value, condition), got {ast.unparse(node)!r}.")
+
     def walk(node: ast.AST) -> Any:
         match node:
             case ast.Name(id=name):
@@ -86,6 +95,10 @@ def _parse(text: str) -> sympy.Basic:
                 return _COMPARE[type(op)](walk(left), walk(right))
             case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]) if name in _FUNCTIONS:
                 return _FUNCTIONS[name](walk(argument))
+            case ast.Call(func=ast.Name(id=name), args=[left, right], keywords=[]) if name in _RELATIONS:
+                return _RELATIONS[name](walk(left), walk(right))
+            case ast.Call(func=ast.Name(id="Piecewise"), args=pieces, keywords=[]) if pieces:
+                return sympy.Piecewise(*map(piece, pieces))
         raise NALMError(
             f"Cannot read {ast.unparse(node)!r} in {text!r}: allowed are names, numbers, "
             "+ - * / ** & | ~ < <= == != >= >, sqrt and abs."
@@ -116,7 +129,7 @@ def from_formula(text: str, inputs: Sequence[str] | None = None) -> Unit:
     Inputs are taken in alphabetical order (x2 before x10) unless named.
 
     >>> from_formula("a*b/c")
-    NRU(in_features=3, out_features=1, penalty='linear', bounds='clip', y = a*b/c)
+    NRU(in_features=3, out_features=1, penalty='linear', bounds='clip', tanh_scale=1000.0, y = a*b/c)
     """
     expression = parse(text)
     found = sorted((s.name for s in expression.free_symbols), key=_natural)

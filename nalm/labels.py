@@ -15,6 +15,7 @@ AXES = (
     "subsets",
     "penalties",
     "lr",
+    "list",
 )  # that a chart may run along
 _NOTHING = {"ramps": {""}}  # without pressure there is no time for it
 
@@ -107,7 +108,9 @@ def aspects(case: Case) -> dict[str, str]:
         "times": f"{case.times[0]} times, then {case.times[1]}" if case.times else "",
         "sample": f"{case.sample} rows" if case.sample else "",
         "data": "authors' data" if case.data == "authors" else "",
+        "list": f"lists of {case.test_inputs}" if case.test_inputs else "",
         "test": f"to {case.test}",
+        "metric": "snapped" if case.threshold.metric == "rule" else "",
         "threshold": f"{case.threshold.kind} threshold",
         "lr": f"lr {recipe.lr:g}",
         "optimiser": recipe.optimiser + (f" {recipe.momentum:g}" if recipe.momentum else ""),

@@ -37,6 +37,21 @@ def mse(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Ten
     return (prediction - target).square().mean((-2, -1))
 
 
+def bce(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
+    r"""Binary cross-entropy :math:`-\frac1N \sum y \ln \hat y + (1 - y) \ln(1 - \hat y)`: for truth values.
+
+    Predictions are kept a rounding away from 0 and 1; what lies beyond costs its distance.
+
+    >>> import torch
+    >>> bce(torch.tensor([[0.5], [0.5]]), torch.tensor([[1.0], [0.0]]))
+    tensor(0.6931)
+    """
+    _check(prediction, target)
+    p = prediction.clamp(FLOAT32_EPS, 1 - FLOAT32_EPS)
+    surprise = -target * p.log() - (1 - target) * (1 - p).log()
+    return (surprise + (prediction - p).abs()).mean((-2, -1))
+
+
 def pcc(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
     r"""One minus Pearson's correlation (thesis eqs. 6.3, 6.4); blind to shift and positive scale.
 
@@ -154,7 +169,7 @@ def residuals(v: Tensor, x: Tensor) -> Tensor:
 
 
 LOSSES: dict[str, Loss] = {
-    loss.__name__: loss for loss in (mse, pcc, pcc_sequential, mape, centred, log, projected)
+    loss.__name__: loss for loss in (mse, bce, pcc, pcc_sequential, mape, centred, log, projected)
 }
 # What a loss wants the network to be shown instead of x.
 SEES: dict[str, Callable[[Tensor], Tensor]] = {"log": torch.abs}

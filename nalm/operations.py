@@ -15,7 +15,7 @@ class Operation:
     name: str
     sign: str
     arity: int
-    kind: str  # arithmetic, logic, comparison or composition
+    kind: str  # arithmetic, logic, comparison, composition, piecewise or list
     formula: Callable[..., Any]
 
 
@@ -40,6 +40,15 @@ def _equal(a: Any, b: Any) -> Any:
 
         return sympy.Eq(a, b)
     return a == b
+
+
+def _either(holds: Any, yes: Any, no: Any) -> Any:
+    """One value where a relation holds and another elsewhere."""
+    if _symbolic(yes):
+        import sympy
+
+        return sympy.Piecewise((yes, holds), (no, True))
+    return yes.where(holds, no)
 
 
 def _sqrt(a: Any) -> Any:
@@ -71,6 +80,22 @@ OPERATIONS: dict[str, Operation] = {
         Operation("greater_equal", "≥", 2, "comparison", lambda a, b: _indicator(a >= b, a)),
         Operation("equal", "=", 2, "comparison", lambda a, b: _indicator(_equal(a, b), a)),
         Operation("not_equal", "≠", 2, "comparison", lambda a, b: 1 - _indicator(_equal(a, b), a)),
+        Operation("true", "⊤", 1, "logic", lambda a: 0 * a + 1),
+        Operation("false", "⊥", 1, "logic", lambda a: 0 * a),
+        Operation("minimum", "min", 2, "piecewise", lambda a, b: _either(a < b, a, b)),
+        Operation("maximum", "max", 2, "piecewise", lambda a, b: _either(a > b, a, b)),
+        Operation("distance", "dist", 2, "piecewise", lambda a, b: _either(a > b, a - b, b - a)),
+        Operation("jump", "jump", 2, "piecewise", lambda a, b: _either(a > b, a - b, a + b)),
+    )
+}
+
+# What is said of a whole list; the formula is one step: an element x meets the state h so far.
+LISTS: dict[str, Operation] = {
+    operation.name: operation
+    for operation in (
+        Operation("smallest", "min x", 2, "list", lambda x, h: _either(x < h, x, h)),
+        Operation("count", "#", 3, "list", lambda x, q, h: h + _indicator(_equal(x, q), x)),
+        Operation("shortest_path", "⇝", 3, "list", lambda x, d, h: _either(d + x < h, d + x, h)),
     )
 }
 
@@ -116,6 +141,7 @@ def operation(name: str) -> Operation:
     """
     if name in COMPOSITIONS:
         return COMPOSITIONS[name]
-    if name not in OPERATIONS:
-        raise unknown("operation", name, OPERATIONS)
-    return OPERATIONS[name]
+    known = OPERATIONS | LISTS
+    if name not in known:
+        raise unknown("operation", name, known)
+    return known[name]

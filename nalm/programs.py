@@ -3,6 +3,7 @@
 from collections.abc import Hashable
 
 from nalm.config import Case, Range
+from nalm.operations import LISTS
 
 
 def family(kind: Range) -> str:
@@ -20,7 +21,8 @@ def signature(case: Case) -> Hashable:
         case.subset > 1
         or bool(case.operands),  # which inputs are added up is numbers; whether any are is not
         (case.sample, case.data, case.scaling),
-        (family(case.train), family(case.test), case.times),
+        (family(case.train), family(case.test), case.times, case.test_inputs),
+        (case.operation if case.operation in LISTS else "", case.threshold.metric),
         (recipe.steps, recipe.batch, recipe.optimiser, recipe.momentum, recipe.schedule),
         (recipe.loss, recipe.then, recipe.switch),
         tuple(sorted(name for name, _ in recipe.penalties)),

@@ -7,7 +7,7 @@ from typing import Literal
 from nalm.values import Value, require
 
 Pair = Literal["mirrored", "split", "parted", "points"]  # of two ranges
-Kind = Literal["uniform", Pair, "truncated", "benford", "normal", "exponential", "sobol"]
+Kind = Literal["uniform", Pair, "truncated", "benford", "normal", "exponential", "sobol", "grid"]
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,8 @@ class Range(Value):
 
     ``mirrored`` chooses per element between [low, high) and [low2, high2); ``split`` draws the first half
     of the columns from the first and the rest from the second, ``parted`` the columns up to the end of the first
-    operand and the rest; ``points`` is a split of ranges of no length. ``truncated`` is a normal within the ends.
+    operand and the rest; ``points`` is a split of ranges of no length. ``truncated`` is a normal within the ends,
+    ``grid`` a number in steps of ``sd`` from ``low`` on: numbers that can be equal.
     """
 
     low: float = 0.0
@@ -57,6 +58,7 @@ class Range(Value):
             "normal": f"N({self.mean:g},{self.sd:g})",
             "exponential": f"Exp({self.sd:g})",
             "sobol": f"Sobol{first}",
+            "grid": f"{first}/{self.sd:g}",
         }[self.kind]
 
 
@@ -83,3 +85,8 @@ def points(first: float, rest: float) -> Range:
 def truncated(low: float, high: float, mean: float, sd: float) -> Range:
     """A normal distribution within the ends."""
     return Range(low, high, "truncated", mean=mean, sd=sd)
+
+
+def grid(low: float, high: float, step: float = 1.0) -> Range:
+    """Numbers in steps: whole ones unless said otherwise."""
+    return Range(low, high, "grid", sd=step)

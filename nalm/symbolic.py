@@ -34,6 +34,21 @@ def latex(unit: Unit, symbols: Sequence[sympy.Expr] | None = None) -> list[str]:
     return [sympy.latex(formula) for formula in unit.formulas(symbols)]
 
 
+def rule(expression: sympy.Expr, symbols: Sequence[sympy.Symbol]) -> sympy.Basic:
+    """A formula of truth values in the shortest words of logic: & | ~.
+
+    >>> a, b = sympy.symbols("a b")
+    >>> rule(a + b - 2 * a * b, (a, b))
+    (a & ~b) | (b & ~a)
+    """
+    used = [s for s in symbols if s in expression.free_symbols]
+    if not used:
+        return sympy.true if expression == 1 else sympy.false
+    table = torch.cartesian_prod(*[torch.tensor([0.0, 1.0])] * len(used)).reshape(-1, len(used))
+    holds = evaluate(expression, dict(zip(used, table.unbind(-1), strict=True))) > 0.5
+    return sympy.SOPform(used, table[holds].int().tolist())
+
+
 def evaluate(expression: sympy.Expr, values: Mapping[sympy.Symbol, Tensor]) -> Tensor:
     """The expression on tensors, by walking its tree: nothing is compiled and nothing is executed.
 

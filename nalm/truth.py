@@ -1,6 +1,8 @@
 """The formula a run should find, and whether the one it spells is that one."""
 
 import functools
+import inspect
+import itertools
 import re
 
 import sympy
@@ -9,13 +11,15 @@ import torch
 from nalm.config import Case
 from nalm.errors import NALMError
 from nalm.formula import parse
-from nalm.operations import operation
+from nalm.operations import LISTS, operation
 from nalm.symbolic import evaluate
 from nalm.tasks.operands import subsets
 from nalm.units.spelling import letters
 
 NAME = re.compile(r"\b[a-z]\d*\b")  # of an input
 POINTS = 4
+ORDERS = (-2.5, -1.0, 0.0, 1.0, 4.0)  # any order of up to five inputs, and every tie
+MOST = 100_000  # combinations
 
 
 def truth(case: Case, seed: int) -> sympy.Expr:
@@ -26,7 +30,15 @@ def truth(case: Case, seed: int) -> sympy.Expr:
     >>> truth(case, 0), truth(case, 1)
     (h/i, e/f)
     """
+    if case.operation in LISTS:
+        return _step(case.operation)
     return _target(case.operation, case.inputs, tuple(subsets(case, seed)))
+
+
+def _step(name: str) -> sympy.Expr:
+    """What is to be done with each element of a list, in the names of ``nalm.networks``."""
+    formula = LISTS[name].formula
+    return formula(*sympy.symbols(tuple(inspect.signature(formula).parameters)))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -45,10 +57,34 @@ def _spelled(name: str, inputs: int, members: tuple[range, ...]) -> str:
 
 
 def right(case: Case, seed: int, formula: str) -> bool:
-    """Whether a spelled formula is the target, in whatever order or with signs that cancel."""
-    return bool(formula) and _equal(
-        _spelled(case.operation, case.inputs, tuple(subsets(case, seed))), formula
-    )
+    """Whether a spelled formula is the target, in whatever order or with signs that cancel.
+
+    Rules are compared in all cases there are: truth values, and every order their inputs can have.
+    """
+    if not formula:
+        return False
+    kind = operation(case.operation).kind
+    if kind in ("logic", "comparison", "piecewise", "list"):
+        values: tuple[float, ...] = (0, 1) if kind == "logic" else ORDERS
+        ties = kind == "logic" or case.train.kind == "grid"
+        return _same_rule(str(truth(case, seed)), formula, values, ties)
+    return _equal(_spelled(case.operation, case.inputs, tuple(subsets(case, seed))), formula)
+
+
+@functools.lru_cache(maxsize=4096)
+def _same_rule(target: str, formula: str, values: tuple[float, ...], ties: bool) -> bool:
+    """Whether two rules agree on every combination of values; without ties, on those that differ."""
+    try:
+        first, second = parse(target), parse(formula)
+    except NALMError:
+        return False
+    names = sorted(first.free_symbols | second.free_symbols, key=str)
+    if len(values) ** len(names) > MOST:
+        return False  # a rule of so many inputs is none of ours
+    rows = [r for r in itertools.product(values, repeat=len(names)) if ties or len(set(r)) == len(r)]
+    table = torch.tensor(rows, dtype=torch.float64).reshape(len(rows), len(names))
+    columns = dict(zip(names, table.unbind(-1), strict=True)) or {sympy.Symbol("a"): torch.zeros(1)}
+    return torch.equal(evaluate(first, columns), evaluate(second, columns))
 
 
 @functools.lru_cache(maxsize=4096)

@@ -32,6 +32,12 @@ def test_the_demo_finds_the_formula_and_extrapolates():
     assert error < 1e-12
 
 
+def test_the_logic_example_learns_rules_that_hold_for_long_lists():
+    output = python("examples/logic.py")
+    assert "from four rows: (a & ~b) | (b & ~a)" in output
+    assert "100 of 100 lists right" in output
+
+
 @pytest.mark.parametrize("index", range(len(BLOCKS)))
 def test_a_block_of_the_readme_prints_what_it_says(index):
     expected = [line.split("# ->")[1].strip() for line in BLOCKS[index].splitlines() if "# ->" in line]

@@ -10,9 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nalm.errors import NALMError
-from nalm.operations import OPERATIONS, operation
+from nalm.operations import LISTS, OPERATIONS, operation
 
-GRID = {"arithmetic": (0.25, 1.0, 3.0, 4.0), "logic": (0.0, 1.0), "comparison": (-2.5, -1.0, 0.0, 1.0, 4.0)}
+ORDERS = (-2.5, -1.0, 0.0, 1.0, 4.0)
+GRID = {
+    "arithmetic": (0.25, 1.0, 3.0, 4.0),
+    "logic": (0.0, 1.0),
+    "comparison": ORDERS,
+    "piecewise": ORDERS,
+    "list": ORDERS,
+}
 BY_HAND = {
     "add": lambda a, b: a + b,
     "subtract": lambda a, b: a - b,
@@ -34,6 +41,17 @@ BY_HAND = {
     "greater_equal": lambda a, b: a >= b,
     "equal": lambda a, b: a == b,
     "not_equal": lambda a, b: a != b,
+    "true": lambda a: 1,
+    "false": lambda a: 0,
+    "minimum": min,
+    "maximum": max,
+    "distance": lambda a, b: abs(a - b),
+    "jump": lambda a, b: a - b if a > b else a + b,
+}
+STEPS = {
+    "smallest": lambda x, h: min(x, h),
+    "count": lambda x, q, h: h + (x == q),
+    "shortest_path": lambda x, d, h: min(d + x, h),
 }
 TRUTH = {  # over (0, 0), (0, 1), (1, 0), (1, 1)
     "and": (0, 0, 0, 1),
@@ -61,23 +79,24 @@ def on_tensors(found, x: torch.Tensor) -> torch.Tensor:
 
 def in_sympy(found, x: torch.Tensor) -> torch.Tensor:
     """The formula of symbols, with numbers substituted afterwards."""
-    letters = sympy.symbols("a b")[: found.arity]
+    letters = sympy.symbols("a b c")[: found.arity]
     formula = found.formula(*letters)
     values = [formula.subs(dict(zip(letters, map(sympy.Rational, row), strict=True))) for row in x.tolist()]
     return torch.tensor([float(v) for v in values], dtype=torch.float64)
 
 
 def test_every_operation_is_tested_here():
-    assert set(BY_HAND) == set(OPERATIONS)
-    assert {name for name, o in OPERATIONS.items() if o.kind != "arithmetic" and o.arity == 2} == set(TRUTH)
+    assert set(BY_HAND) == set(OPERATIONS) and set(STEPS) == set(LISTS)
+    tabled = {name for name, o in OPERATIONS.items() if o.kind in ("logic", "comparison") and o.arity == 2}
+    assert tabled == set(TRUTH)
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("name", [*OPERATIONS, *LISTS])
 def test_an_operation_is_what_its_name_says_on_tensors_and_in_sympy(name):
     found = operation(name)
     assert found.name == name
     x = operands(found)
-    expected = torch.tensor([float(BY_HAND[name](*row)) for row in x.tolist()], dtype=torch.float64)
+    expected = torch.tensor([float((BY_HAND | STEPS)[name](*row)) for row in x.tolist()], dtype=torch.float64)
     torch.testing.assert_close(on_tensors(found, x), expected, rtol=1e-15, atol=0)
     torch.testing.assert_close(in_sympy(found, x), expected, rtol=1e-15, atol=0)
 

@@ -30,6 +30,7 @@ class Data:
         self.cases, self.seeds = [r.case for r in runs], [r.seed for r in runs]
         parts = [subsets(r.case, r.seed)[0].stop for r in runs]
         short, long = (self.case.inputs * length for length in self.case.times or (1, 1))
+        long = self.case.test_inputs or long
         self.train = Sampler([c.train for c in self.cases], short, device, parts)
         self.test = Sampler([c.test for c in self.cases], long, device, parts)
         self.target = Target(self.cases, self.seeds, device)

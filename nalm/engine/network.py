@@ -1,5 +1,6 @@
 """A model as the engine sees it: layers one after another, and their starts, penalties and formulas together."""
 
+import copy
 import functools
 from collections.abc import Sequence
 from typing import Any
@@ -134,6 +135,28 @@ def _build(layer: Layer, width: int) -> Trainable:
         if name not in known[layer.unit].options:
             raise unknown(f"option of {layer.unit}", name, known[layer.unit].options)
     return known[layer.unit](width, layer.out, **options)
+
+
+def exact(network: Network) -> Network:
+    """The network with its units in their exact form."""
+    for layer in network.parts():
+        if isinstance(layer, Unit):
+            layer.exact_()
+    return network
+
+
+@torch.no_grad()
+def snapped(network: Network, params: Tensors) -> Tensors:
+    """Parameters (runs, ...) of a network of units with every run's weights moved onto their grids."""
+    one, rows = copy.deepcopy(network), []
+    for run in range(len(next(iter(params.values())))):
+        for name, p in params.items():
+            one.get_parameter(name).copy_(p[run])
+        for layer in one.parts():
+            if isinstance(layer, Unit):
+                layer.snap_()
+        rows.append({name: one.get_parameter(name).detach().clone() for name in params})
+    return {name: torch.stack([row[name] for row in rows]).to(p.device) for name, p in params.items()}
 
 
 def formulas(network: Network, symbols: Sequence[Any]) -> list[Any]:

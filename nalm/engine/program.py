@@ -11,11 +11,12 @@ from nalm import draws, optim
 from nalm import functional as F
 from nalm.engine.compiler import Compiler, Methods
 from nalm.engine.data import SETS, Data
-from nalm.engine.network import Network, Tensors
+from nalm.engine.network import Network, Tensors, exact, snapped
 from nalm.engine.plan import Run
 from nalm.losses import SEES
 from nalm.losses import loss as find_loss
 from nalm.tasks.samples import fixed_rows
+from nalm.tasks.threshold import METRICS
 
 CAPTURED = 100  # steps per CUDA graph
 WORK = 65_536  # numbers that are worth a thread of their own
@@ -35,6 +36,9 @@ class Program:
         self.judge = Network(case.model, case.inputs, bool(case.times)).eval()
         self._learn = Methods(self.network, "penalised", "project")
         self._judge = Methods(self.judge, "forward", "sparsity_error", "meaning")
+        self._exact = self._judge  # what a test is of
+        if case.threshold.metric == "rule":
+            self._exact = Methods(exact(Network(case.model, case.inputs, bool(case.times))).eval(), "forward")
         n = len(runs)
         starts = self.network.starts(self.seeds, torch.zeros(n), case.recipe.grid)
         self.params = {name: t.to(device) for name, t in starts.items()}
@@ -219,28 +223,36 @@ class Program:
 
     @torch.no_grad()
     def evaluate(self) -> tuple[Tensor, Tensor]:
-        """Mean squared errors (runs,) on the validation and test sets; both go through one compiled function."""
+        """Errors (runs,) on the validation and test sets; both go through one compiled function."""
         s = self.settings
         if "evaluate" not in s:
             s["evaluate"] = torch.stack([draws.keys(self.seeds, which, device=self.device) for which in SETS])
             s["validation grid"], s["test grid"] = self.data.grids()
+        metrics = METRICS["mse"], METRICS[self.case.threshold.metric]
+        judges, both = (self._judge, self._exact), (self.params, self.params)
+        if self.case.threshold.metric == "rule":  # the test is of what the weights spell
+            both = self.params, snapped(self.judge, self.params)
 
         def sets(start: Tensor, keys: Tensor, grids: tuple[Tensor, Tensor]) -> Sets:
             samplers, at = (self.data.train, self.data.test), torch.zeros_like(start)
             x = [f(keys[i], at, grids[i] + start * f.inputs).mT for i, f in enumerate(samplers)]
             return [(part, self.data.target(part)) for part in x]
 
-        def squares(
-            params: Tensors, start: Tensor, keys: Tensor, grids: tuple[Tensor, Tensor], given: Sets | None
+        def errors(
+            params: Sequence[Tensors],
+            start: Tensor,
+            keys: Tensor,
+            grids: tuple[Tensor, Tensor],
+            given: Sets | None,
         ) -> Tensor:
             sums = []
-            for x, y in sets(start, keys, grids) if given is None else given:
-                prediction = self._judge("forward", {**params, **self._noise}, self.data.scaling.seen(x))
-                sums.append((self.data.scaling.said(prediction) - y).square().sum((-2, -1)))
+            for i, (x, y) in enumerate(sets(start, keys, grids) if given is None else given):
+                prediction = judges[i]("forward", {**params[i], **self._noise}, self.data.scaling.seen(x))
+                sums.append(metrics[i](self.data.scaling.said(prediction), y).sum((-2, -1)))
             return torch.stack(sums, -1)
 
         long = bool(self.case.times)  # loops over sequences compile long
-        evaluate = squares if long else self.compiler("evaluate", squares)
+        evaluate = errors if long else self.compiler("evaluate", errors)
         draw = sets if long else self.compiler("sets", sets)
         grids = s["validation grid"], s["test grid"]
         total = torch.zeros(len(self.runs), 2, dtype=torch.float64, device=self.device)
@@ -250,7 +262,7 @@ class Program:
                 given = self.data.published(start)
                 if given is None and self.data.train.inputs > F.UNROLL:
                     given = draw(at, s["evaluate"], grids)  # type: ignore[assignment]
-                part = evaluate(self.params, at, s["evaluate"], grids, given)
+                part = evaluate(both, at, s["evaluate"], grids, given)
                 total += part  # type: ignore[arg-type]
         validation, test = (total / self.data.total).unbind(-1)
         return validation, test

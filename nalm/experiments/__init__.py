@@ -2,11 +2,25 @@
 
 from nalm.config import Experiment
 from nalm.errors import unknown
-from nalm.experiments import beyond, ch1, ch3, ch4, ch5, ch5_more, ch6, ch7, madsen, quick, schloer, trask
+from nalm.experiments import (
+    beyond,
+    ch1,
+    ch3,
+    ch4,
+    ch5,
+    ch5_more,
+    ch6,
+    ch7,
+    logic,
+    madsen,
+    quick,
+    schloer,
+    trask,
+)
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
-    for module in (quick, ch1, ch3, ch4, ch5, ch5_more, ch6, ch7, madsen, schloer, trask, beyond)
+    for module in (quick, ch1, ch3, ch4, ch5, ch5_more, ch6, ch7, madsen, schloer, trask, beyond, logic)
     for experiment in module.EXPERIMENTS
 }
 

@@ -2,11 +2,17 @@
 
 from nalm.networks.composite import Line as Line
 from nalm.networks.composite import Network as Network
+from nalm.networks.recurrent import Counter as Counter
+from nalm.networks.recurrent import Paths as Paths
+from nalm.networks.recurrent import Recurrent as Recurrent
+from nalm.networks.recurrent import Smallest as Smallest
 from nalm.networks.selector import FrozenSelector as FrozenSelector
 from nalm.networks.selector import Selector as Selector
 from nalm.networks.stack import GatedStack as GatedStack
 from nalm.networks.stack import Stack as Stack
+from nalm.units.base import Unit
 
-NETWORKS: dict[str, type[Network]] = {
-    network.__name__: network for network in (Stack, GatedStack, Selector, FrozenSelector)
+NETWORKS: dict[str, type[Unit]] = {
+    network.__name__: network
+    for network in (Stack, GatedStack, Selector, FrozenSelector, Smallest, Counter, Paths)
 }

@@ -10,7 +10,9 @@ from nalm import draws
 from nalm import functional as F
 from nalm.config import Case
 from nalm.errors import NALMError
+from nalm.operations import LISTS
 from nalm.operations import operation as find_operation
+from nalm.tasks.lists import of_list
 
 
 def offset(case: Case, seed: int) -> int:
@@ -51,6 +53,9 @@ class Target:
         shapes = {(c.inputs, len(c.operands) or c.subsets) for c in cases}
         if len(shapes) != 1:
             raise NALMError(f"Runs of one population have as many inputs and operands, got {sorted(shapes)}.")
+        asked = {case.operation for case in cases}
+        if len(asked) > 1 and asked & LISTS.keys():
+            raise NALMError(f"Runs of one population ask the same of their lists, got {sorted(asked)}.")
         table = masks(cases, seeds)
         self._inputs = cases[0].inputs
         same = bool((table == table[0]).all()) and bool((table.sum(-1) == 1).all())
@@ -61,6 +66,8 @@ class Target:
         self._which = torch.tensor(which, dtype=torch.int32, device=device)[:, None]
 
     def __call__(self, x: Tensor) -> Tensor:
+        if self._names[0] in LISTS:
+            return of_list(self._names[0], x).unsqueeze(-1)
         x = summed(x, self._inputs)
         if self._places is not None:
             operands = [x[..., place] for place in self._places]

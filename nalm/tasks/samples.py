@@ -44,6 +44,8 @@ class Sampler:
             ]
             for name in ("low", "high", "mean", "sd")
         }
+        n = self._numbers
+        self._steps = ((n["high"] - n["low"]) / n["sd"] - 1e-9).ceil()  # of a grid
         if self.kind == "sobol":
             engine = SobolEngine(inputs)
             self._directions = engine.sobolstate.to(torch.int32).to(device)  # (in, bits)
@@ -69,6 +71,11 @@ class Sampler:
             )
         elif self.kind == "normal":
             value = n["mean"] + n["sd"] * draws.normal(bits, torch.float64)
+        elif self.kind == "grid":
+            value = (
+                n["low"]
+                + n["sd"] * (self._steps * (draws.symmetric(bits, torch.float64) * 0.5 + 0.5)).floor()
+            )
         elif self.kind == "exponential":
             value = n["low"] - n["sd"] * (draws.symmetric(bits, torch.float64) * 0.5 + 0.5).log()
         else:

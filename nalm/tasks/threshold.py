@@ -2,6 +2,7 @@
 
 import functools
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -16,6 +17,11 @@ from nalm.tasks.samples import Sampler
 SAMPLES = 1_000_000
 CHUNK = 2**17  # numbers drawn at a time on a CPU: they stay in its cache
 SUMS = ("add", "subtract", "select")
+METRICS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {  # of each prediction and its target
+    "mse": lambda prediction, y: (prediction - y).square(),
+    "mistakes": lambda prediction, y: (prediction.round() != y).to(y.dtype),
+    "rule": lambda prediction, y: (prediction.round() != y).to(y.dtype),
+}
 
 
 def threshold(case: Case, device: torch.device | str = "cpu") -> float:

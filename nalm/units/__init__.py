@@ -35,6 +35,7 @@ from nalm.units.npu import RealNPU as RealNPU
 from nalm.units.nru import NRU as NRU
 from nalm.units.nru import NRUSeparateSign as NRUSeparateSign
 from nalm.units.nsr import NSR as NSR
+from nalm.units.nsrnau import NSRNAU as NSRNAU
 from nalm.units.snmu import SNMU as SNMU
 from nalm.units.snmu import StgNMU as StgNMU
 from nalm.units.snmu import StgProduct as StgProduct
@@ -77,6 +78,7 @@ UNITS: dict[str, type[Unit]] = {
         NLRL,
         AndNLRL,
         NSR,
+        NSRNAU,
     )
 }
 

@@ -36,6 +36,8 @@ class NLRL(EpsUnit):
         "not": {"weight": (1.0,), "negate": (1.0,), "output": 0.0},
         "implies": {"weight": (1.0, 1.0), "negate": (1.0, 0.0), "output": 1.0},
         "select": {"weight": (1.0,), "negate": 0.0, "output": 0.0},
+        "true": {"weight": 0.0, "negate": 0.0, "output": 0.0},
+        "false": {"weight": 0.0, "negate": 0.0, "output": 1.0},
     }
     domain = "boolean"
     paper_eps = 1e-7
@@ -114,6 +116,8 @@ class AndNLRL(NLRL):
         "not": {"weight": (1.0,), "negate": 0.0, "output": 1.0},
         "implies": {"weight": (1.0, 1.0), "negate": (0.0, 1.0), "output": 1.0},
         "select": {"weight": (1.0,), "negate": 0.0, "output": 0.0},
+        "true": {"weight": 0.0, "negate": 0.0, "output": 0.0},
+        "false": {"weight": 0.0, "negate": 0.0, "output": 1.0},
     }
 
     def combined(self, conjunction: Tensor, x: Tensor, w: Weights, output: Tensor) -> Tensor:

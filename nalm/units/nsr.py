@@ -135,19 +135,30 @@ class NSR(Unit):
 
 def _verdict(x: Symbols, copies: list[tuple[Any, ...]]) -> sympy.Expr:
     """1 where the copies' votes add up to more than zero."""
-    pairs = {(spelling.dot(left, x), spelling.dot(right, x)) for left, right, *_ in copies}
-    if len(pairs) > 1:
-        votes = [
-            sign * sympy.sign(a - b) + zero * (1 - 2 * sympy.sign(a - b) ** 2) + bias
-            for (a, b), (sign, zero, bias) in (
-                ((spelling.dot(c[0], x), spelling.dot(c[1], x)), c[2:]) for c in copies
-            )
+    places = {x_i: i for i, x_i in reversed(list(enumerate(x)))}
+    votes: dict[tuple[sympy.Expr, sympy.Expr], tuple[Any, Any]] = {}
+    bias: Any = sympy.Integer(0)
+    for left, right, sign, zero, own in copies:
+        a, b = spelling.dot(left, x), spelling.dot(right, x)
+        bias = bias + own
+        if a == b:  # always equal: no more than a constant
+            bias = bias + zero
+            continue
+        if places.get(a, 0) > places.get(b, 0):  # the same pair the other way round
+            a, b, sign = b, a, -sign
+        old = votes.get((a, b), (0, 0))
+        votes[a, b] = (old[0] + sign, old[1] + zero)
+    if not votes:
+        return sympy.Integer(bool(bias > 0))
+    ((a, b), (sign, zero)), *others = sorted(votes.items(), key=lambda vote: -_size(vote[1]))
+    table = (sign - zero + bias, zero + bias, -sign - zero + bias)  # a > b, a = b, a < b
+    if min(map(abs, table)) <= sum(_size(vote) for _, vote in others) and others:
+        said = [
+            s / SURE * sympy.sign(a - b) + z / SURE * (1 - 2 * sympy.sign(a - b) ** 2)
+            for (a, b), (s, z) in votes.items()
         ]
-        return sympy.Piecewise((1, sympy.Add(*votes) > 0), (0, True))
-    ((a, b),) = pairs
-    sign, zero, bias = (sum(c[i] for c in copies) for i in (2, 3, 4))
-    table = (sign - zero + bias > 0, zero + bias > 0, -sign - zero + bias > 0)  # a > b, a = b, a < b
-    relations = {
+        return sympy.Piecewise((1, sympy.Add(*said, bias / SURE) > 0), (0, True))
+    relations = {  # the others never outvote this pair
         (True, False, False): a > b,
         (True, True, False): a >= b,
         (False, False, True): a < b,
@@ -155,7 +166,12 @@ def _verdict(x: Symbols, copies: list[tuple[Any, ...]]) -> sympy.Expr:
         (False, True, False): sympy.Eq(a, b),
         (True, False, True): sympy.Ne(a, b),
     }
-    truth = tuple(map(bool, table))
+    truth = tuple(bool(value > 0) for value in table)
     if truth in relations:
         return sympy.Piecewise((1, relations[truth]), (0, True))
     return sympy.Integer(truth[0])
+
+
+def _size(vote: tuple[Any, Any]) -> Any:
+    """The most that a pair's vote can weigh."""
+    return abs(vote[0]) + abs(vote[1])
