@@ -79,7 +79,9 @@ def test_the_numbers_about_discovery_are_those_of_the_shipped_trials():
 
 
 def test_the_numbers_about_the_contest_are_those_of_the_shipped_one():
-    words = r"Of (\d+) physical laws put aside unseen before any tuning, (\d+) are found exactly; of (\d+) laws "
+    words = (
+        r"Of (\d+) physical laws put aside unseen before any tuning, (\d+) are found exactly; of (\d+) laws "
+    )
     more = r"certified as exact in that contest\s+(\d+) are wrong; where gplearn .* takes (\d+) times as long"
     said = [int(n) for n in re.search(words + more, README).groups()]
     about = json.loads((ROOT / "results" / "beyond" / "laws.json").read_text())
