@@ -127,8 +127,8 @@ class Smallest(Recurrent):
     r"""Keeps one of the element and the state: :math:`h_t = \mathrm{NSRNAU}(x_t, h_{t-1})`, :math:`h_1 = x_1`.
 
     >>> unit = Smallest.from_cell(NSRNAU.solved("minimum"))
-    >>> unit(torch.tensor([[5.0, 2.0, 9.0, -7.0, 3.0]])), unit.formulas()
-    (tensor([[-7.]]), [Piecewise((h, h < x), (x, True))])
+    >>> unit(torch.tensor([5.0, 2.0, 9.0, -7.0, 3.0])).item(), unit.formulas()
+    (-7.0, [Piecewise((h, h < x), (x, True))])
     """
 
     cell: NSRNAU

@@ -131,12 +131,13 @@ def test_a_filter_by_operation_changes_what_is_visible(desk):
         groups = "[...document.querySelectorAll('.group')]"
         return desk.evaluate(groups + ".filter(n => n.offsetParent).map(n => n.dataset.operation)")
 
-    assert set(seen()) == {"add", "subtract", "multiply", "divide"}
+    every = set(seen())
+    assert every >= {"add", "subtract", "multiply", "divide", "xor", "less"}
     desk.select_option("#operation", "divide")
     assert set(seen()) == {"divide"}
     assert not desk.locator("section[id='thesis/ch3/add']").is_visible()
     desk.select_option("#operation", "")
-    assert len(set(seen())) == 4
+    assert set(seen()) == every
 
 
 def recomputed(rows, name):
@@ -166,7 +167,9 @@ def test_every_interval_on_the_page_follows_from_the_runs_inside_it(shipped):
                     assert cell[name]["n"] == ours.n
                     count += 1
                 assert cell["right"]["n"] == len(e["runs"][cell["case"]])
-    assert count == 4 * sum(len(e.cases) for e in EXPERIMENTS.values() if e.name != "quick")
+    here = {e["name"] for e in data_of(shipped)["experiments"]}
+    assert here >= {"thesis/ch3/mul", "beyond/losses", "logic/rules"}
+    assert count == 4 * sum(len(e.cases) for e in EXPERIMENTS.values() if e.name in here)
 
 
 def test_marks_and_whiskers_are_the_intervals_of_the_table(shipped):
@@ -202,7 +205,7 @@ def test_every_failed_run_is_classified(shipped):
 
 
 def test_the_page_stays_small(shipped):
-    assert shipped.stat().st_size < 12e6
+    assert shipped.stat().st_size < 16e6
 
 
 def test_hostile_names_are_shown_and_not_executed(browser, tmp_path):
