@@ -79,7 +79,7 @@ def test_the_record_is_what_the_papers_log():
     np.testing.assert_allclose(runs.trajectories[0]["0.weight"][-1], runs.weights[0]["0.weight"], rtol=1e-6)
     weight = runs.trajectories[0]["0.weight"][-1]
     assert np.isclose(runs.sparsity[0][-1], np.minimum(abs(weight), abs(1 - abs(weight))).max(), atol=1e-6)
-    assert runs.best[0] == int(np.argmin(runs.validation[0]))
+    assert runs.marks[0].best_step == runs.steps[0][np.argmin(runs.validation[0])]
 
 
 def test_solved_and_solved_at_follow_the_threshold():
