@@ -108,7 +108,7 @@ def pull(tmp_path: Path, units: list[str], steps: int, workers: int, wanted: int
 
 
 def test_three_kills_lose_nothing(tmp_path):
-    pull(tmp_path, ["NMU", "NACMul", "NALU"], 2_000, 1, wanted=3, spread=1.0)
+    pull(tmp_path, ["NMU", "NACMul"], 2_000, 1, wanted=3, spread=1.0)
 
 
 @pytest.mark.slow

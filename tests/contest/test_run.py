@@ -23,8 +23,9 @@ from nalm.report.contest import contest as shown
 ENTRIES = [
     Entry("laws", "reynolds-number", "open", "plain", 0),
     Entry("laws", "reynolds-number", "open", "noise 1%", 0),
-    Entry("outside", "sine", "", "plain", 0),
+    Entry("compositions", "add-mul", "", "plain", 0),
 ]
+OUTSIDE = Entry("outside", "sine", "", "plain", 0)
 
 
 @pytest.fixture
@@ -96,11 +97,19 @@ def test_what_goes_wrong_or_takes_too_long_is_an_outcome(monkeypatch):
     assert slow.ended == "time" and slow.seconds < 1
 
 
-def test_slow_rivals_fit_one_seed_of_wide_cells_and_nothing_outside():
-    wide = Entry("cells", "sub 100 U[1,2)", "", "plain", 1)
-    assert not run.takes_part("gplearn", wide) and run.takes_part("nalm", wide)
-    assert run.takes_part("gplearn", replace(wide, seed=0)) and not run.takes_part("gplearn", ENTRIES[2])
-    assert [j[1] for j in run.jobs(ENTRIES[:1], ["nalm", "gplearn"], 1.0)] == ["gplearn", "nalm"]
+def test_slow_rivals_fit_fewer_problems_and_nobody_without_a_certificate_those_outside():
+    wide = Entry("cells", "sub 100 U[1,2)", "", "plain", 0)
+    assert run.takes_part("nalm", wide) and not run.takes_part("gplearn", wide)
+    assert run.takes_part("gplearn", replace(wide, name=run.MANY))
+    assert [run.takes_part(name, OUTSIDE) for name in ("nalm", "gplearn", "polynomial")] == [
+        True,
+        False,
+        False,
+    ]
+    noisy, triple = ENTRIES[1], replace(ENTRIES[2], name="add-mul-sub")
+    assert run.takes_part("mlp", noisy) and not run.takes_part("gplearn", noisy)
+    assert run.takes_part("gplearn", ENTRIES[2]) and not run.takes_part("gplearn", triple)
+    assert [j[1] for j in run.jobs(ENTRIES[2:], ["nalm", "gplearn"], 1.0)] == ["gplearn", "nalm"]
 
 
 def test_faster_is_measured_where_both_are_exact():

@@ -26,7 +26,7 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-ne
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 
 
-PART = ("thesis/ch3/mul", "thesis/ch3/add", "thesis/ch5/l1", "thesis/ch4/start-grid", "logic/rules")
+PART = ("thesis/ch3/mul", "thesis/ch5/l1", "logic/rules")
 BESIDE = ("beyond/ladder", "beyond/laws", "beyond/composition")
 
 
@@ -150,10 +150,10 @@ def test_a_filter_by_operation_changes_what_is_visible(desk):
         return desk.evaluate(groups + ".filter(n => n.offsetParent).map(n => n.dataset.operation)")
 
     every = set(seen())
-    assert every >= {"add", "multiply", "divide", "xor"}
+    assert every >= {"multiply", "divide", "xor"}
     desk.select_option("#operation", "divide")
     assert set(seen()) == {"divide"}
-    assert not desk.locator("section[id='thesis/ch3/add']").is_visible()
+    assert not desk.locator("section[id='thesis/ch3/mul']").is_visible()
     desk.select_option("#operation", "")
     assert set(seen()) == every
 

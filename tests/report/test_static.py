@@ -16,7 +16,14 @@ from nalm.summary import summarise
 ROOT = Path(__file__).parent.parent.parent
 
 
-@pytest.mark.parametrize(("kind", "magic"), [("pdf", b"%PDF"), ("svg", b"<?xml"), ("png", b"\x89PNG")])
+@pytest.mark.parametrize(
+    ("kind", "magic"),
+    [
+        ("pdf", b"%PDF"),
+        pytest.param("svg", b"<?xml", marks=pytest.mark.slow),
+        pytest.param("png", b"\x89PNG", marks=pytest.mark.slow),
+    ],
+)
 def test_each_figure_becomes_a_file_with_its_table(tmp_path, kind, magic):
     paths = static.write(ROOT / "results", tmp_path, kind, "thesis/ch3/div")
     assert [p.suffix for p in paths] == [f".{kind}", f".{kind}", ".tex"]
