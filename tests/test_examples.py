@@ -32,6 +32,7 @@ def test_the_demo_finds_the_formula_and_extrapolates():
     assert error < 1e-12
 
 
+@pytest.mark.slow
 def test_the_logic_example_learns_rules_that_hold_for_long_lists():
     output = python("examples/logic.py")
     assert "from four rows: (a & ~b) | (b & ~a)" in output

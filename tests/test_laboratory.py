@@ -110,6 +110,7 @@ def test_experiments_are_listed_and_shown():
     assert len(shown[0]["cases"]) == 54
 
 
+@pytest.mark.slow
 def test_landscapes_are_shown_with_their_minima():
     text = nalm("show", "landscapes/nmu").stdout
     assert "(1, 1) solution" in text and "(-0.1667, -0.5)" in text

@@ -66,6 +66,7 @@ def test_cases_of_two_experiments_are_trained_once(tmp_path):
         assert len(store.outcomes("small")) == 3 and len(store.outcomes("other")) == 6
 
 
+@pytest.mark.slow
 def test_several_processes_give_what_one_gives(tmp_path):
     run([experiment()], tmp_path / "one", compiled=False, workers=1)
     run([experiment()], tmp_path / "two", compiled=False, workers=2)

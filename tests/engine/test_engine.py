@@ -204,6 +204,7 @@ def test_operations_mix_in_one_population():
     assert runs.formulas == ["a + b", "a + b", "a - b", "a - b", "a", "a"]
 
 
+@pytest.mark.slow
 def test_operands_among_many_inputs_are_found_where_the_seed_put_them():
     case = Case(
         (Layer("NAU"),), "add", Range(-2, 2), mirrored(-6, -2, 2, 6), Recipe(steps=3_000, lr=1e-2), inputs=10
@@ -216,6 +217,7 @@ def test_operands_among_many_inputs_are_found_where_the_seed_put_them():
     assert len(set(runs.formulas)) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_two_layers_and_a_loss_that_sees_the_inputs_compile_and_train(monkeypatch):
     """The projected loss of later work: what a linear model of the inputs explains is removed per batch."""
