@@ -9,6 +9,7 @@ from nalm import experiments as known
 from nalm.claims import unit_of
 from nalm.config import Case, Experiment, Layer, Ramp, Recipe
 from nalm.errors import NALMError, unknown
+from nalm.labels import loss_of
 from nalm.store import Store
 
 KEYS: dict[str, Callable[[Case], str]] = {
@@ -16,7 +17,7 @@ KEYS: dict[str, Callable[[Case], str]] = {
     "operation": lambda case: case.operation,
     "range": lambda case: f"{case.train.low:g}:{case.train.high:g}",
     "inputs": lambda case: str(case.inputs),
-    "loss": lambda case: case.recipe.loss,
+    "loss": loss_of,
     "lr": lambda case: f"{case.recipe.lr:g}",
 }
 
