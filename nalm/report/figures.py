@@ -63,11 +63,12 @@ def panels(
                 "showlegend": row == 0,
                 "legendgroup": unit,
             }
+    lines = -(-sum(len(unit) + 7 for unit in units) // 120)  # of the legend
     layout: dict[str, Any] = {
         "grid": {"rows": len(PANELS), "columns": 1, "pattern": "independent", "ygap": 0.08},
-        "height": 660,
-        "margin": {"l": 64, "r": 12, "t": 12, "b": 80},
-        "legend": {"orientation": "h", "y": 1.06},
+        "height": 640 + 20 * lines,
+        "margin": {"l": 64, "r": 12, "t": 12 + 20 * lines, "b": 80},
+        "legend": {"orientation": "h", "y": 1.01, "yanchor": "bottom"},
         "hovermode": "closest",
     }
     for row, (name, title) in enumerate(PANELS):
