@@ -130,7 +130,11 @@ ROOT = Path(__file__).parent.parent
 
 
 PARTLY = {"madsen/default"}  # nine of the eleven models, on three of the six operations
-FEWER = {"thesis/ch4/arithmetic", "thesis/ch4/noise-ranges", "thesis/ch6/losses/arithmetic"}  # five seeds of 20 for some cases
+FEWER = {
+    "thesis/ch4/arithmetic",
+    "thesis/ch4/noise-ranges",
+    "thesis/ch6/losses/arithmetic",
+}  # five seeds of 20 for some cases
 
 
 @pytest.mark.parametrize("name", sorted(shipped.experiments(ROOT / "results")))
