@@ -133,6 +133,15 @@ COMPOSITIONS: dict[str, Operation] = {
 }
 
 
+def outputs(name: str) -> list[str]:
+    """The operations of a task, one per output of its model.
+
+    >>> outputs("add, sqrt")
+    ['add', 'sqrt']
+    """
+    return name.split(", ")
+
+
 def operation(name: str) -> Operation:
     """The operation of that name, or an error that suggests one.
 

@@ -23,9 +23,10 @@ def signature(case: Case) -> Hashable:
         (case.sample, case.data, case.scaling),
         (family(case.train), family(case.test), case.times, case.test_inputs),
         (case.operation if case.operation in LISTS else "", case.threshold.metric),
-        (recipe.steps, recipe.batch, recipe.optimiser, recipe.momentum, recipe.schedule),
+        (recipe.steps, recipe.batch, recipe.optimiser, recipe.momentum, recipe.decay, recipe.schedule),
         (recipe.loss, recipe.then, recipe.switch),
         tuple(sorted(name for name, _ in recipe.penalties)),
         (recipe.l1 is not None, recipe.l2 is not None, recipe.inalu, recipe.stop_when_solved, recipe.grid),
+        (recipe.starts, case.grids, case.counts),
         (recipe.clip_norm > 0, recipe.clip_value > 0, recipe.gradient_noise > 0),
     )

@@ -37,7 +37,8 @@ BELOW = {
     "published": {"config"},
     "rules": {"config", "runs", "stats"},
     "formula_rules": {"config", "rules", "stats", "truth"},  # truth only where a formula is judged
-    "claims": {"config", "labels", "published", "rules", "formula_rules", "runs", "stats"},
+    "spread_rules": {"config", "rules", "stats"},
+    "claims": {"config", "labels", "published", "rules", "formula_rules", "spread_rules", "runs", "stats"},
     "experiments": {"errors", "config", "published", "claims"},
     "summary": {"config", "labels", "runs", "stats"},
     "database": {"errors", "__init__"},

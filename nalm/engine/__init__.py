@@ -13,6 +13,7 @@ from nalm.engine.training import Training as Training
 from nalm.errors import NALMError
 from nalm.losses import loss as find_loss
 from nalm.operations import operation as find_operation
+from nalm.operations import outputs
 from nalm.runs import Runs as Runs
 from nalm.runs import joined
 
@@ -39,15 +40,19 @@ def check(cases: Sequence[Case]) -> None:
     from nalm.engine.network import Network
 
     for case in dict.fromkeys(cases):
-        find_operation(case.operation)
+        for name in outputs(case.operation):
+            find_operation(name)
         for name in (case.recipe.loss, case.recipe.then):
             if name:
                 find_loss(name)
         network = Network(case.model, case.inputs, bool(case.times))
-        if case.model[-1].out != 1:
+        if case.model[-1].out != len(outputs(case.operation)):
+            wanted = "one target" if len(outputs(case.operation)) == 1 else f"targets {case.operation}"
             raise NALMError(
-                f"A task has one target, the model of {case.name!r} ends in {case.model[-1].out} outputs."
+                f"A task has {wanted}, the model of {case.name!r} ends in {case.model[-1].out} outputs."
             )
+        if case.recipe.starts:
+            network.starts([0], torch.zeros(1), between=case.recipe.starts)
         x = torch.ones(2, network.parts()[0].in_features)
         have = {
             n for part in network.parts() for n in part.penalties(x if part is network.parts()[0] else None)

@@ -188,7 +188,16 @@ class Training:
             device=str(program.device),
             resets=self.resets.tolist(),
             marks=self.records.marks(),
+            measures=self._measures(),
         )
+
+    def _measures(self) -> list[dict[str, float]]:
+        """What the case asks for at the end, beside the errors there; nothing of other cases."""
+        n = len(self.program.runs)
+        if not (self.case.grids or self.case.counts):
+            return [{} for _ in range(n)]
+        found = {name: self.curves[name][-1] for name in ("test", "validation")} | self.program.measure()
+        return [{name: float(values[i]) for name, values in found.items()} for i in range(n)]
 
     def _formulas(self) -> list[str]:
         """What each run's rounded weights spell; equal weights are spelt once."""
