@@ -177,8 +177,8 @@ class Case(Value):
     ``times`` makes an example a sequence, so long in training and so long in the test: operands are sums over it too,
     and the first layer is a cell that sees each part in turn beside its own last output, which starts at 0.
     A list is all inputs; ``test_inputs`` is its length beyond training (0: as many).
-    An operation may be several, joined by ", ": a model then has as many outputs. ``grids`` asks at the end for the mean
-    absolute error of an operation over every point of a grid, ``counts`` for the number of parameters above a size.
+    An operation may be several, joined by ", ": a model then has as many outputs. ``grids`` asks at the end for the
+    mean absolute error of an operation over every point of a grid, ``counts`` for how many parameters exceed a size.
     """
 
     model: tuple[Layer, ...]
@@ -223,10 +223,10 @@ class Case(Value):
         require(self.sample >= 0, f"A sample has 0 or more rows, got {self.sample}.")
         require(self.test_inputs >= 0, f"A test list has 0 or more inputs, got {self.test_inputs}.")
         require(not (self.test_inputs and self.times), "A test list is no sequence: test_inputs or times.")
-        for name, points in self.grids:
+        for name, marks in self.grids:
             require(
-                name in self.operation.split(", ") and points.kind == "grid",
-                f"An error is measured over a grid, of one of {self.operation!r}; got {name!r} over {points}.",
+                name in self.operation.split(", ") and marks.kind == "grid",
+                f"An error is measured over a grid, of one of {self.operation!r}; got {name!r} over {marks}.",
             )
 
     @property

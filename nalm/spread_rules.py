@@ -1,4 +1,4 @@
-"""What it takes for our runs to agree with a number published with a spread: median +- MAD, or mean +- standard error."""
+"""What it takes for our runs to agree with a number published with a spread: median ± MAD, or mean ± its error."""
 
 import math
 from collections.abc import Callable, Sequence

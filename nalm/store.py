@@ -216,7 +216,11 @@ class Store:
 
     def _measures(self, case: str, seed: int) -> dict[str, float]:
         found = self.arrays(case, seed)
-        return {n.removeprefix("measures."): float(v) for n, v in found.items() if n.startswith("measures.")}
+        return {
+            n.removeprefix("measures."): float(v.item())
+            for n, v in found.items()
+            if n.startswith("measures.")
+        }
 
     def arrays(self, case: str, seed: int) -> Arrays:
         """Curves, weights and trajectories of one run: steps, validation, test, sparsity, weights.*, trajectories.*."""

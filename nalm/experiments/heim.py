@@ -1,9 +1,9 @@
 """The arithmetic tasks of the Neural Power Units paper (Heim et al. 2020, sections 4.2 and 4.3), as its code runs them.
 
-Where paper and code differ, the code made the published numbers: learning rates, ranges, starts, the optimiser (RMSProp
-with Flux's decay of 0.9), the number of steps. Its NAU is a plain matrix, its NMU is bounded in the forward pass only, its
-NALU has a bias in the gate, its iNALU the gate of a NALU. The power of the iNALU's penalty is missing from its
-configuration; 20 here, as in the iNALU's own. Weights of L1 grow after every 10,000th step, there just before it.
+Where paper and code differ, the code made the published numbers: learning rates, ranges, starts, numbers of steps, and
+RMSProp with Flux's decay of 0.9. Its NAU is a plain matrix, its NMU is bounded in the forward pass only, its NALU has a
+bias in the gate, its iNALU the gate of a NALU. Where the iNALU's penalty ends is missing from its configuration; at 20
+here, as in the iNALU's own code. Weights of L1 grow after every 10,000th step, there just before it.
 Test points of the large tasks are Sobol's in order; there they are mirrored and begin one later.
 """
 

@@ -10,9 +10,8 @@ from nalm import draws
 from nalm import functional as F
 from nalm.config import Case
 from nalm.errors import NALMError
-from nalm.operations import LISTS
+from nalm.operations import LISTS, outputs
 from nalm.operations import operation as find_operation
-from nalm.operations import outputs
 from nalm.tasks.lists import of_list
 
 
