@@ -215,12 +215,8 @@ class Store:
         return [outcome for group in by_case.values() for outcome in group]
 
     def _measures(self, case: str, seed: int) -> dict[str, float]:
-        found = self.arrays(case, seed)
-        return {
-            n.removeprefix("measures."): float(v.item())
-            for n, v in found.items()
-            if n.startswith("measures.")
-        }
+        found, before = self.arrays(case, seed), "measures."
+        return {n.removeprefix(before): found[n].item() for n in sorted(found) if n.startswith(before)}
 
     def arrays(self, case: str, seed: int) -> Arrays:
         """Curves, weights and trajectories of one run: steps, validation, test, sparsity, weights.*, trajectories.*."""
