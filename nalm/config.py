@@ -112,6 +112,7 @@ class Recipe(Value):
     stop_when_solved: bool = False
     grid: int = later(0)  # initial weights on a grid of so many points from 0 to 1, by the seed; 0 draws them
     decay: float = later(0.99)  # of RMSProp's mean of squares
+    polish: int = later(0)  # steps of L-BFGS after the others, where a whole trajectory is fitted
     starts: tuple[tuple[str, float, float], ...] = later(
         ()
     )  # parameters drawn between two numbers: ("1.gate", 1, 1)

@@ -100,6 +100,9 @@ LISTS: dict[str, Operation] = {
 }
 
 
+SYSTEMS = ("fractional_sir",)  # differential equations to be found from a trajectory
+
+
 CUMULATIVE: dict[
     str, Callable[[Any, Any], Any]
 ] = {  # thesis chapter 7: what is subtracted or divided by is all of it

@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 
 from nalm.config import Case, Range
-from nalm.operations import LISTS
+from nalm.operations import LISTS, SYSTEMS
 
 
 def family(kind: Range) -> str:
@@ -15,6 +15,10 @@ def family(kind: Range) -> str:
 def signature(case: Case) -> Hashable:
     """Everything that shapes the compiled step; what differs between runs of a group is numbers only."""
     recipe = case.recipe
+    if case.operation in SYSTEMS:  # models of all widths are padded, and pressure may be none
+        units = tuple((layer.unit, [o for o in layer.options if o[0] != "hidden"]) for layer in case.model)
+        how = recipe.replace(lr=1.0, l1=None, starts=())
+        return case.operation, str(units), how, case.inputs, case.train, case.counts
     return (
         case.model,
         (case.inputs, len(case.operands) or case.subsets),

@@ -6,14 +6,15 @@ import torch
 
 from nalm.config import Case
 from nalm.engine.compiler import NotCompiled as NotCompiled
+from nalm.engine.fitting import Fitting as Fitting
 from nalm.engine.plan import Run as Run
 from nalm.engine.plan import populations as populations
 from nalm.engine.plan import product as product
 from nalm.engine.training import Training as Training
 from nalm.errors import NALMError
 from nalm.losses import loss as find_loss
+from nalm.operations import SYSTEMS, outputs
 from nalm.operations import operation as find_operation
-from nalm.operations import outputs
 from nalm.runs import Runs as Runs
 from nalm.runs import joined
 
@@ -35,19 +36,26 @@ def device_for(name: str) -> torch.device:
     return device
 
 
+def training_of(runs: Sequence[Run], device: torch.device, *, compiled: bool = True) -> Training | Fitting:
+    """The training of a population: on batches of examples, or of systems on a trajectory."""
+    kind = Fitting if runs[0].case.operation in SYSTEMS else Training
+    return kind(runs, device, compiled=compiled)
+
+
 def check(cases: Sequence[Case]) -> None:
     """Resolve every name of the cases, so that a mistake is found before anything is trained."""
     from nalm.engine.network import Network
 
     for case in dict.fromkeys(cases):
-        for name in outputs(case.operation):
+        for name in () if case.operation in SYSTEMS else outputs(case.operation):
             find_operation(name)
         for name in (case.recipe.loss, case.recipe.then):
             if name:
                 find_loss(name)
         network = Network(case.model, case.inputs, bool(case.times))
-        if case.model[-1].out != len(outputs(case.operation)):
-            wanted = "one target" if len(outputs(case.operation)) == 1 else f"targets {case.operation}"
+        count = case.inputs if case.operation in SYSTEMS else len(outputs(case.operation))
+        if case.model[-1].out != count:
+            wanted = "one target" if count == 1 else f"{count} targets"
             raise NALMError(
                 f"A task has {wanted}, the model of {case.name!r} ends in {case.model[-1].out} outputs."
             )
@@ -78,7 +86,7 @@ def train(
     device: str = "auto",
     *,
     compiled: bool = True,
-    progress: Callable[[Training], None] | None = None,
+    progress: Callable[[Training | Fitting], None] | None = None,
 ) -> Runs:
     """Train every case with every seed; the result's rows are cases in order, seeds within.
 
@@ -92,7 +100,7 @@ def train(
     place = device_for(device)
     parts = []
     for runs in populations(product(cases, list(seeds)), NUMBERS[place.type == "cuda"]):
-        training = Training(runs, place, compiled=compiled)
+        training = training_of(runs, place, compiled=compiled)
         while not training.finished:
             training.advance()
             if progress is not None:
