@@ -224,6 +224,10 @@ class Case(Value):
         require(self.sample >= 0, f"A sample has 0 or more rows, got {self.sample}.")
         require(self.test_inputs >= 0, f"A test list has 0 or more inputs, got {self.test_inputs}.")
         require(not (self.test_inputs and self.times), "A test list is no sequence: test_inputs or times.")
+        require(
+            ", " not in self.operation or self.threshold.kind == "fixed",
+            f"A model of several operations has a fixed threshold, got {self.threshold.kind!r}.",
+        )
         for name, marks in self.grids:
             require(
                 name in self.operation.split(", ") and marks.kind == "grid",

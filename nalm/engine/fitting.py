@@ -176,8 +176,9 @@ class Fitting:
         elif self.recipe.polish:
             if not self.polish:
                 self.polish = lbfgs.begin(self.theta, lambda x: self.value(x)[:2])
-            self._repeat("tick", self._tick, BLOCK)
-            self.ticks += BLOCK
+            ticks = min(BLOCK, PATIENCE * self.recipe.polish - self.ticks)
+            self._repeat("tick", self._tick, ticks)
+            self.ticks += ticks
             self.theta.copy_(self.polish["x"])
             if bool(self.polish["done"].all()) or self.ticks >= PATIENCE * self.recipe.polish:
                 self._record(self.recipe.steps + self.recipe.polish)
