@@ -11,7 +11,6 @@ from nalm import draws, optim
 from nalm import functional as F
 from nalm.engine.compiler import Compiler, Methods
 from nalm.engine.data import SETS, Data
-from nalm.engine.measures import counted, grid_errors
 from nalm.engine.network import Network, Tensors, exact, snapped
 from nalm.engine.plan import Run
 from nalm.losses import SEES
@@ -273,18 +272,10 @@ class Program:
         return validation, test
 
     @torch.no_grad()
-    def measure(self) -> Tensors:
-        """What the case asks for at the end, one number per run."""
-        found = counted(self.params, self.case.counts)
-        if self.case.grids:
-            tensors, scaling = {**self.params, **self._noise}, self.data.scaling
-
-            def predict(x: Tensor) -> Tensor:
-                prediction: Tensor = self._judge("forward", tensors, scaling.seen(x))
-                return scaling.said(prediction)
-
-            found |= grid_errors(self.case, predict, len(self.runs), self.device)
-        return found
+    def predict(self, x: Tensor) -> Tensor:
+        """What the models say of x (runs, rows, in)."""
+        prediction: Tensor = self._judge("forward", {**self.params, **self._noise}, self.data.scaling.seen(x))
+        return self.data.scaling.said(prediction)
 
     @torch.no_grad()
     def look(self) -> tuple[Tensor, Tensors]:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from nalm.engine.authors import gold
+from nalm.engine.measures import counted, grid_errors
 from nalm.engine.network import Network, Tensors, spelled
 from nalm.engine.plan import Run
 from nalm.engine.program import Program
@@ -193,10 +194,12 @@ class Training:
 
     def _measures(self) -> list[dict[str, float]]:
         """What the case asks for at the end, beside the errors there; nothing of other cases."""
-        n = len(self.program.runs)
-        if not (self.case.grids or self.case.counts):
+        n, case, program = len(self.program.runs), self.case, self.program
+        if not (case.grids or case.counts):
             return [{} for _ in range(n)]
-        found = {name: self.curves[name][-1] for name in ("test", "validation")} | self.program.measure()
+        found = {name: self.curves[name][-1] for name in ("test", "validation")}
+        found |= counted(program.params, case.counts)
+        found |= grid_errors(case, program.predict, n, program.device)
         return [{name: float(values[i]) for name, values in found.items()} for i in range(n)]
 
     def _formulas(self) -> list[str]:
