@@ -16,6 +16,7 @@ import numpy as np
 from nalm.claims import unit_of
 from nalm.config import Case
 from nalm.errors import NALMError
+from nalm.operations import SYSTEMS
 from nalm.runs import Outcome
 from nalm.store import Store
 
@@ -117,10 +118,28 @@ def _day(seconds: float) -> str:
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date().isoformat()
 
 
+def error(o: Outcome) -> float:
+    """A run's error at the end; not a number is the worst."""
+    return math.inf if math.isnan(o.measures["test"]) else o.measures["test"]
+
+
+def economical(o: Outcome) -> float:
+    """A run's error times the number of its parameters: what a sparse and precise fit has least of."""
+    return error(o) * max(1.0, *(v for name, v in o.measures.items() if name.startswith("nonzero")))
+
+
 def best(outcomes: Sequence[Outcome]) -> set[tuple[str, int]]:
-    """The runs that are drawn from their final weights: of each case, those with the least error over a grid."""
+    """The runs that are drawn from their final weights: of each case, those with the least error over a grid.
+
+    Of fitted systems, those of each model with the least error, and with the least product of error and parameters.
+    """
     found: dict[tuple[str, str], Outcome] = {}
     for o in outcomes:
+        if o.case.operation in SYSTEMS:
+            for name, rank in (("error", error), ("economy", economical)):
+                first = found.setdefault((unit_of(o.case), name), o)
+                if rank(o) < rank(first):
+                    found[unit_of(o.case), name] = o
         for name, _ in o.case.grids:
             first = found.setdefault((o.case.hash, name), o)
             if not o.measures[name] >= first.measures[name]:

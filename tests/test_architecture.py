@@ -45,7 +45,7 @@ BELOW = {
     "database": {"errors", "__init__"},
     "store": {"errors", "config", "runs", "database", "__init__"},
     "checkpoints": {"errors", "store", "__init__"},
-    "shipped": {"errors", "config", "runs", "claims", "store"},
+    "shipped": {"errors", "config", "operations", "runs", "claims", "store"},
     "tables": {"config", "costs", "labels", "runs", "stats", "spread_rules", "claims", "summary"},
     "source": {"errors", "runs", "store", "shipped"},
     "compare": {"errors", "config", "runs", "stats", "claims", "experiments"},
@@ -70,7 +70,17 @@ BELOW = {
             "shipped",
             "source",
         ),
-        *("landscapes", "truth", "compositions", "__init__"),
+        *(
+            "landscapes",
+            "truth",
+            "compositions",
+            "operations",
+            "published",
+            "readout",
+            "spread_rules",
+            "tasks",
+        ),
+        "__init__",
     },
     "engine": {
         *(
