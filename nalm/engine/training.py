@@ -20,6 +20,7 @@ from nalm.units import Unit
 from nalm.units.spelling import letters
 
 EVERY = 1_000  # steps between evaluations
+LONGEST = 5_000  # parameters of a network whose formula is spelt
 INALU_WEIGHT, INALU_START, INALU_WINDOW = 0.05, 10_000, 5_000  # nalm-benchmark's settings
 
 
@@ -207,8 +208,9 @@ class Training:
         program = self.program
         one = Network(self.case.model, self.case.inputs, bool(self.case.times)).eval()
         units = [part for part in one.parts() if isinstance(part, Unit)]
-        if len(units) < len(self.case.model) or self.case.scaling or self.case.times:
-            return [""] * len(program.runs)  # baselines, scaled inputs and sequences have none
+        large = sum(p.numel() for p in one.parameters()) > LONGEST
+        if len(units) < len(self.case.model) or self.case.scaling or self.case.times or large:
+            return [""] * len(program.runs)  # baselines, scaled inputs and sequences have none; nobody reads long ones
         weights = {name: p.cpu() for name, p in program.params.items()}
         spelt: dict[object, str] = {}
         texts = []
