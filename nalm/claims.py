@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nalm import formula_rules, rules
+from nalm import formula_rules, rules, spread_rules
 from nalm.config import Claim, Experiment
 from nalm.labels import labels
 from nalm.labels import unit_of as unit_of
@@ -13,7 +13,7 @@ from nalm.rules import Runs as Runs
 from nalm.runs import Outcome
 from nalm.stats import Interval
 
-RULES = rules.RULES | formula_rules.RULES
+RULES = rules.RULES | formula_rules.RULES | spread_rules.RULES
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from nalm.ranges import grid as grid
 from nalm.ranges import mirrored as mirrored
 from nalm.ranges import parted as parted
 from nalm.ranges import points as points
+from nalm.ranges import sequence as sequence
 from nalm.ranges import split as split
 from nalm.ranges import truncated as truncated
 from nalm.values import Value, later, require
@@ -110,6 +111,11 @@ class Recipe(Value):
     inalu: bool = False  # the iNALU's rule: penalty `weight` by 0.05 once it fits, reinitialise if stuck
     stop_when_solved: bool = False
     grid: int = later(0)  # initial weights on a grid of so many points from 0 to 1, by the seed; 0 draws them
+    decay: float = later(0.99)  # of RMSProp's mean of squares
+    polish: int = later(0)  # steps of L-BFGS after the others, where a whole trajectory is fitted
+    starts: tuple[tuple[str, float, float], ...] = later(
+        ()
+    )  # parameters drawn between two numbers: ("1.gate", 1, 1)
 
     def check(self) -> None:
         require(
@@ -124,6 +130,11 @@ class Recipe(Value):
             f"A second loss needs a step to switch at, got then={self.then!r} and switch={self.switch}.",
         )
         require(self.grid == 0 or self.grid > 1, f"A grid has at least two points, got {self.grid}.")
+        require(0 <= self.decay < 1, f"A mean of squares decays by 0 <= decay < 1, got {self.decay!r}.")
+        for name, low, high in self.starts:
+            require(
+                low <= high, f"{name!r} starts between two numbers, low <= high; got {low:g} and {high:g}."
+            )
         names = [name for name, _ in self.penalties]
         require(len(set(names)) == len(names), f"A penalty is named twice in {names}.")
 
@@ -167,6 +178,8 @@ class Case(Value):
     ``times`` makes an example a sequence, so long in training and so long in the test: operands are sums over it too,
     and the first layer is a cell that sees each part in turn beside its own last output, which starts at 0.
     A list is all inputs; ``test_inputs`` is its length beyond training (0: as many).
+    An operation may be several, joined by ", ": a model then has as many outputs. ``grids`` asks at the end for the
+    mean absolute error of an operation over every point of a grid, ``counts`` for how many parameters exceed a size.
     """
 
     model: tuple[Layer, ...]
@@ -185,6 +198,8 @@ class Case(Value):
     times: tuple[int, ...] = later(())
     operands: tuple[tuple[int, int], ...] = later(())
     test_inputs: int = later(0)
+    grids: tuple[tuple[str, Range], ...] = later(())
+    counts: tuple[float, ...] = later(())
 
     def check(self) -> None:
         require(len(self.model) >= 1, "A case needs a model of at least one layer.")
@@ -209,6 +224,15 @@ class Case(Value):
         require(self.sample >= 0, f"A sample has 0 or more rows, got {self.sample}.")
         require(self.test_inputs >= 0, f"A test list has 0 or more inputs, got {self.test_inputs}.")
         require(not (self.test_inputs and self.times), "A test list is no sequence: test_inputs or times.")
+        require(
+            ", " not in self.operation or self.threshold.kind == "fixed",
+            f"A model of several operations has a fixed threshold, got {self.threshold.kind!r}.",
+        )
+        for name, marks in self.grids:
+            require(
+                name in self.operation.split(", ") and marks.kind == "grid",
+                f"An error is measured over a grid, of one of {self.operation!r}; got {name!r} over {marks}.",
+            )
 
     @property
     def used(self) -> int:

@@ -19,7 +19,7 @@ import torch
 
 from nalm import checkpoints
 from nalm.checkpoints import Checkpoint
-from nalm.engine import Run, Training, device_for
+from nalm.engine import Run, device_for, training_of
 from nalm.errors import NALMError
 from nalm.runs import Runs
 from nalm.units.custom import load
@@ -66,7 +66,7 @@ class Message:
 
 def work(job: Job, settings: Settings) -> Iterator[Message]:
     """Train one population to its end, saying how it goes."""
-    training = Training(job.runs, device_for(settings.device), compiled=settings.compiled)
+    training = training_of(job.runs, device_for(settings.device), compiled=settings.compiled)
     if job.checkpoint is not None:
         arrays = job.checkpoint.arrays(job.keys)
         training.restore({name: torch.from_numpy(a) for name, a in arrays.items()})

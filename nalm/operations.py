@@ -100,6 +100,9 @@ LISTS: dict[str, Operation] = {
 }
 
 
+SYSTEMS = ("fractional_sir",)  # differential equations to be found from a trajectory
+
+
 CUMULATIVE: dict[
     str, Callable[[Any, Any], Any]
 ] = {  # thesis chapter 7: what is subtracted or divided by is all of it
@@ -131,6 +134,15 @@ COMPOSITIONS: dict[str, Operation] = {
     for names in itertools.product(CUMULATIVE, repeat=n)
     for made in [composition(*names)]
 }
+
+
+def outputs(name: str) -> list[str]:
+    """The operations of a task, one per output of its model.
+
+    >>> outputs("add, sqrt")
+    ['add', 'sqrt']
+    """
+    return name.split(", ")
 
 
 def operation(name: str) -> Operation:

@@ -68,30 +68,33 @@ class SGD:
 
 
 class RMSProp:
-    """RMSProp with torch's defaults."""
+    """RMSProp; torch's decay is 0.99, Flux's 0.9."""
 
     slots: tuple[str, ...] = ("square",)
-    alpha, eps = 0.99, 1e-8
+    eps = 1e-8
+
+    def __init__(self, decay: float = 0.99):
+        self.decay = decay
 
     def __call__(
         self, gradient: Tensor, state: list[Tensor], lr: Tensor, step: Tensor
     ) -> tuple[Tensor, list[Tensor]]:
-        square = state[0] * self.alpha + gradient * gradient * (1 - self.alpha)
+        square = state[0] * self.decay + gradient * gradient * (1 - self.decay)
         return per_run(lr, gradient) * gradient / (square.sqrt() + self.eps), [square]
 
 
-OPTIMISERS: dict[str, Callable[[float], Optimiser]] = {
-    "adam": lambda momentum: Adam(),
-    "sgd": SGD,
-    "rmsprop": lambda momentum: RMSProp(),
+OPTIMISERS: dict[str, Callable[[float, float], Optimiser]] = {
+    "adam": lambda momentum, decay: Adam(),
+    "sgd": lambda momentum, decay: SGD(momentum),
+    "rmsprop": lambda momentum, decay: RMSProp(decay),
 }
 
 
-def optimiser(name: str, momentum: float = 0.0) -> Optimiser:
+def optimiser(name: str, momentum: float = 0.0, decay: float = 0.99) -> Optimiser:
     """The optimiser of that name, or an error that suggests one."""
     if name not in OPTIMISERS:
         raise unknown("optimiser", name, OPTIMISERS)
-    return OPTIMISERS[name](momentum)
+    return OPTIMISERS[name](momentum, decay)
 
 
 def cosine(lr: Tensor, step: Tensor, steps: int) -> Tensor:

@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 
 from nalm.config import Case, Range
-from nalm.operations import LISTS
+from nalm.operations import LISTS, SYSTEMS
 
 
 def family(kind: Range) -> str:
@@ -15,6 +15,10 @@ def family(kind: Range) -> str:
 def signature(case: Case) -> Hashable:
     """Everything that shapes the compiled step; what differs between runs of a group is numbers only."""
     recipe = case.recipe
+    if case.operation in SYSTEMS:  # models of all widths are padded, and pressure may be none
+        units = tuple((layer.unit, [o for o in layer.options if o[0] != "hidden"]) for layer in case.model)
+        how = recipe.replace(lr=1.0, l1=None, starts=())
+        return case.operation, str(units), how, case.inputs, case.train, case.counts
     return (
         case.model,
         (case.inputs, len(case.operands) or case.subsets),
@@ -23,9 +27,10 @@ def signature(case: Case) -> Hashable:
         (case.sample, case.data, case.scaling),
         (family(case.train), family(case.test), case.times, case.test_inputs),
         (case.operation if case.operation in LISTS else "", case.threshold.metric),
-        (recipe.steps, recipe.batch, recipe.optimiser, recipe.momentum, recipe.schedule),
+        (recipe.steps, recipe.batch, recipe.optimiser, recipe.momentum, recipe.decay, recipe.schedule),
         (recipe.loss, recipe.then, recipe.switch),
         tuple(sorted(name for name, _ in recipe.penalties)),
         (recipe.l1 is not None, recipe.l2 is not None, recipe.inalu, recipe.stop_when_solved, recipe.grid),
+        (recipe.starts, case.grids, case.counts),
         (recipe.clip_norm > 0, recipe.clip_value > 0, recipe.gradient_noise > 0),
     )

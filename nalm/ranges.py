@@ -7,7 +7,7 @@ from typing import Literal
 from nalm.values import Value, require
 
 Pair = Literal["mirrored", "split", "parted", "points"]  # of two ranges
-Kind = Literal["uniform", Pair, "truncated", "benford", "normal", "exponential", "sobol", "grid"]
+Kind = Literal["uniform", Pair, "truncated", "benford", "normal", "exponential", "sobol", "sequence", "grid"]
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,8 @@ class Range(Value):
     ``mirrored`` chooses per element between [low, high) and [low2, high2); ``split`` draws the first half
     of the columns from the first and the rest from the second, ``parted`` the columns up to the end of the first
     operand and the rest; ``points`` is a split of ranges of no length. ``truncated`` is a normal within the ends,
-    ``grid`` a number in steps of ``sd`` from ``low`` on: numbers that can be equal.
+    ``grid`` a number in steps of ``sd`` from ``low`` on: numbers that can be equal. ``sobol`` shifts Sobol's points at
+    random for every run; ``sequence`` is the sequence itself, the same for every run, from its centre point on.
     """
 
     low: float = 0.0
@@ -58,6 +59,7 @@ class Range(Value):
             "normal": f"N({self.mean:g},{self.sd:g})",
             "exponential": f"Exp({self.sd:g})",
             "sobol": f"Sobol{first}",
+            "sequence": f"Seq{first}",
             "grid": f"{first}/{self.sd:g}",
         }[self.kind]
 
@@ -90,3 +92,8 @@ def truncated(low: float, high: float, mean: float, sd: float) -> Range:
 def grid(low: float, high: float, step: float = 1.0) -> Range:
     """Numbers in steps: whole ones unless said otherwise."""
     return Range(low, high, "grid", sd=step)
+
+
+def sequence(low: float, high: float) -> Range:
+    """Sobol's sequence, one point after another."""
+    return Range(low, high, "sequence")

@@ -32,6 +32,7 @@ class Outcome:
     device: str
     neighbours: int  # runs in the population it was trained with
     version: str = ""
+    measures: dict[str, float] = field(default_factory=dict, hash=False)  # what its case asks for, at the end
 
     @property
     def solved(self) -> bool:
@@ -71,8 +72,10 @@ class Runs:
     marks: list[Mark] = field(
         default_factory=list
     )  # curves may have been thinned; these are of every evaluation
+    measures: list[dict[str, float]] = field(default_factory=list)  # what the cases ask for, at the end
 
     def __post_init__(self) -> None:
+        self.measures = self.measures or [{} for _ in self.cases]
         if not self.marks:
             columns = (self.steps, self.validation, self.test, self.sparsity, self.thresholds)
             self.marks = [_mark(*row) for row in zip(*columns, strict=True)]
@@ -120,6 +123,7 @@ class Runs:
                 mode=self.modes[i],
                 device=self.device,
                 neighbours=len(self),
+                measures=self.measures[i],
             )
             for i, (mark, outcome) in enumerate(zip(self.marks, self.outcomes, strict=True))
         ]
@@ -131,7 +135,7 @@ class Runs:
     def take(self, which: Sequence[int]) -> "Runs":
         """Some of the runs, in the order given."""
         fields = ("cases", "seeds", "steps", "validation", "test", "sparsity", "weights", "trajectories")
-        fields += ("formulas", "thresholds", "seconds", "modes", "resets", "marks")  # type: ignore[assignment]
+        fields += ("formulas", "thresholds", "seconds", "modes", "resets", "marks", "measures")  # type: ignore[assignment]
         return Runs(**{name: [getattr(self, name)[i] for i in which] for name in fields}, device=self.device)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from nalm.claims import unit_of
 from nalm.config import Case
 from nalm.errors import NALMError
+from nalm.operations import SYSTEMS
 from nalm.runs import Outcome
 from nalm.store import Store
 
@@ -23,13 +24,13 @@ POINTS = 51  # of a curve that is shipped
 SEEN = ("test", "validation")  # curves that are shipped for every run
 MOVING = 5  # seeds whose weight trajectories are shipped
 DRAWN = ("MLP",)  # baselines whose predictions are drawn
-NUMBERS = [f.name for f in fields(Outcome) if f.name not in ("case", "seed", "version")]
+NUMBERS = [f.name for f in fields(Outcome) if f.name not in ("case", "seed", "version", "measures")]
 PEOPLE = ("unit", "operation", "train", "inputs")  # columns for readers; the JSON holds the cases themselves
 
 
-def header() -> list[str]:
-    """The columns of a table of runs."""
-    return ["case", *PEOPLE, "seed", *NUMBERS, "version"]
+def header(measured: bool = False) -> list[str]:
+    """The columns of a table of runs; what cases ask for at the end stands in the last, as name=number; ..."""
+    return ["case", *PEOPLE, "seed", *NUMBERS, "version", *(["measures"] if measured else [])]
 
 
 def line(outcome: Outcome) -> list[Any]:
@@ -38,15 +39,24 @@ def line(outcome: Outcome) -> list[Any]:
     people = [unit_of(case), case.operation, str(case.train), case.inputs]
     values = [getattr(outcome, name) for name in NUMBERS]
     short = [f"{v:.9g}" if isinstance(v, float) else "" if v is None else v for v in values]
-    return [case.hash[:12], *people, outcome.seed, *short, outcome.version]
+    measures = "; ".join(f"{name}={value:.9g}" for name, value in outcome.measures.items())
+    return [
+        case.hash[:12],
+        *people,
+        outcome.seed,
+        *short,
+        outcome.version,
+        *([measures] if outcome.measures else []),
+    ]
 
 
 def table(outcomes: Iterable[Outcome]) -> str:
     """Runs as CSV."""
     text = io.StringIO()
+    rows = list(outcomes)
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header())
-    writer.writerows(line(o) for o in outcomes)
+    writer.writerow(header(any(o.measures for o in rows)))
+    writer.writerows(line(o) for o in rows)
     return text.getvalue()
 
 
@@ -108,31 +118,66 @@ def _day(seconds: float) -> str:
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date().isoformat()
 
 
-def points(store: Store, o: Outcome) -> dict[str, np.ndarray]:
+def error(o: Outcome) -> float:
+    """A run's error at the end; not a number is the worst."""
+    return math.inf if math.isnan(o.measures["test"]) else o.measures["test"]
+
+
+def economical(o: Outcome) -> float:
+    """A run's error times the number of its parameters: what a sparse and precise fit has least of."""
+    return error(o) * max(1.0, *(v for name, v in o.measures.items() if name.startswith("nonzero")))
+
+
+def best(outcomes: Sequence[Outcome]) -> set[tuple[str, int]]:
+    """The runs that are drawn from their final weights: of each case, those with the least error over a grid.
+
+    Of fitted systems, those of each model with the least error, and with the least product of error and parameters.
+    """
+    found: dict[tuple[str, str], Outcome] = {}
+    for o in outcomes:
+        if o.case.operation in SYSTEMS:
+            for name, rank in (("error", error), ("economy", economical)):
+                first = found.setdefault((unit_of(o.case), name), o)
+                if rank(o) < rank(first):
+                    found[unit_of(o.case), name] = o
+        for name, _ in o.case.grids:
+            first = found.setdefault((o.case.hash, name), o)
+            if not o.measures[name] >= first.measures[name]:
+                found[o.case.hash, name] = o
+    return {(o.case.hash, o.seed) for o in found.values()}
+
+
+def points(store: Store, o: Outcome, finest: bool = False) -> dict[str, np.ndarray]:
     """A run's curves at some 51 of its evaluations, and for the first seeds the paths of its weights.
 
-    Starts on a grid are a map, which needs all of them; perceptrons of two inputs are drawn from their final weights.
+    Starts on a grid are a map, which needs all of them; perceptrons of two inputs are drawn from their final weights,
+    as are the finest runs over a grid.
     """
     arrays = store.arrays(o.case.hash, o.seed)
     count = len(arrays["steps"])
     kept = np.unique(np.linspace(0, count - 1, min(POINTS, count)).round().astype(int))
     found = {name: arrays[name][kept] for name in ("steps", *SEEN)}
+    if finest:
+        found |= {name: v.flatten() for name, v in arrays.items() if name.startswith("weights.")}
     if o.seed >= MOVING and not o.case.recipe.grid:
         return found
     paths = {n.removeprefix("trajectories."): v for n, v in arrays.items() if n.startswith("trajectories.")}
     for name, values in paths.items():
         flat = values[kept].reshape(len(kept), -1)
         found |= {f"{name}[{i}]": flat[:, i] for i in range(flat.shape[1])}
-    if o.case.inputs == 2 and any(layer.unit in DRAWN for layer in o.case.model):
+    if o.case.inputs == 2 and any(layer.unit in DRAWN for layer in o.case.model) and not o.case.grids:
         found |= {name: v.flatten() for name, v in arrays.items() if name.startswith("weights.")}
     return found
 
 
 def _curves(store: Store, outcomes: Sequence[Outcome]) -> str:
     rows = ["case,seed,curve,values"]
+    drawn = best(outcomes)
     for o in outcomes:
-        for name, values in points(store, o).items():
-            rows.append(f"{o.case.hash[:12]},{o.seed},{name},{' '.join(f'{float(v):.4g}' for v in values)}")
+        for name, values in points(store, o, (o.case.hash, o.seed) in drawn).items():
+            digits = 7 if name.startswith("weights.") else 4
+            text = " ".join(f"{float(v):.{digits}g}" for v in values)
+            rows.append(f"{o.case.hash[:12]},{o.seed},{name},{text}")
     return "\n".join(rows) + "\n"
 
 
@@ -197,6 +242,8 @@ def _outcome(row: dict[str, str], cases: dict[str, Case], path: Path) -> Outcome
                 values[name] = float(text) if text else math.nan
             else:
                 values[name] = int(text) if text else None
+        pairs = [pair.rpartition("=") for pair in (row.get("measures") or "").split("; ") if pair]
+        values["measures"] = {name: float(number) for name, _, number in pairs}
         return Outcome(cases[row["case"]], int(row["seed"]), version=row["version"], **values)
     except (KeyError, ValueError, TypeError) as error:
         raise NALMError(f"{path} has a row that is not a run ({error}): {str(row)[:80]}.") from None

@@ -210,8 +210,13 @@ class Store:
                 n: np.nan if v is None and n != "solved_at" else v
                 for n, v in zip(FIELDS, values, strict=True)
             }
+            numbers["measures"] = self._measures(h, seed) if cases[h].grids or cases[h].counts else {}
             by_case[h].append(Outcome(case=cases[h], seed=seed, version=version or "", **numbers))
         return [outcome for group in by_case.values() for outcome in group]
+
+    def _measures(self, case: str, seed: int) -> dict[str, float]:
+        found, before = self.arrays(case, seed), "measures."
+        return {n.removeprefix(before): found[n].item() for n in sorted(found) if n.startswith(before)}
 
     def arrays(self, case: str, seed: int) -> Arrays:
         """Curves, weights and trajectories of one run: steps, validation, test, sparsity, weights.*, trajectories.*."""
@@ -253,6 +258,7 @@ def _arrays(runs: Runs, i: int) -> Arrays:
     arrays: Arrays = {"steps": runs.steps[i]}
     arrays |= {name: getattr(runs, name)[i] for name in ("validation", "test", "sparsity")}
     arrays |= {f"weights.{n}": w for n, w in runs.weights[i].items()}
+    arrays |= {f"measures.{n}": np.array(v) for n, v in runs.measures[i].items()}
     return arrays | {f"trajectories.{n}": w for n, w in runs.trajectories[i].items()}
 
 

@@ -12,6 +12,8 @@ from nalm.claims import Verdict
 from nalm.config import Experiment
 from nalm.costs import Machine
 from nalm.labels import axis, labels, places
+from nalm.runs import Outcome
+from nalm.spread_rules import median_spread
 from nalm.stats import Interval
 from nalm.summary import Summary
 
@@ -45,6 +47,24 @@ def success(summaries: Sequence[Summary], width: int = 80) -> Iterator[Table | s
             for name in ranges:
                 table.add_row(name, *(_cell(cells.get((unit, name))) for unit in part))
             yield table
+
+
+def measures(outcomes: Sequence[Outcome]) -> Iterator[Table | str]:
+    """What cases ask for at the end of training: the median over runs, and how far they lie from it."""
+    names, groups = labels(o.case for o in outcomes), dict[tuple[str, str], dict[str, list[Outcome]]]()
+    for o in outcomes:
+        groups.setdefault((o.case.operation, str(o.case.train)), {}).setdefault(names[o.case], []).append(o)
+    for (operation, train), models in groups.items():
+        measured = list(dict.fromkeys(name for runs in models.values() for o in runs for name in o.measures))
+        yield f"{operation}, trained on {train}: median ± median absolute deviation, at the end"
+        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+        for title in ("model", "runs", *measured):
+            table.add_column(title)
+        for model, runs in models.items():
+            spreads = [median_spread([o.measures[name] for o in runs]) for name in measured]
+            cells = [f"{_few(s.estimate)}\n[dim]± {s.high - s.estimate:.2g}[/]" for s in spreads]
+            table.add_row(escape(model), str(len(runs)), *cells)
+        yield table
 
 
 def _cell(s: Summary | None) -> str:

@@ -11,7 +11,7 @@ import torch
 from nalm.config import Case
 from nalm.errors import NALMError
 from nalm.formula import parse
-from nalm.operations import LISTS, operation
+from nalm.operations import LISTS, SYSTEMS, operation, outputs
 from nalm.symbolic import evaluate
 from nalm.tasks.operands import subsets
 from nalm.units.spelling import letters
@@ -61,7 +61,7 @@ def right(case: Case, seed: int, formula: str) -> bool:
 
     Rules are compared in all cases there are: truth values, and every order their inputs can have.
     """
-    if not formula:
+    if not formula or case.operation in SYSTEMS or len(outputs(case.operation)) > 1:
         return False
     kind = operation(case.operation).kind
     if kind in ("logic", "comparison", "piecewise", "list"):

@@ -179,10 +179,12 @@ def _results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
 
 
 def _shown(summaries: "Sequence[Summary]", runs: "Sequence[Outcome]", width: int) -> "Iterator[Table | str]":
-    """Success rates by range; or, of compositions, what each network learnt."""
+    """Success rates by range; of compositions, what each network learnt; or what the cases ask for."""
     from nalm import tables
     from nalm.operations import COMPOSITIONS
 
+    if runs and all(o.measures for o in runs):
+        return tables.measures(runs)
     if summaries and all(s.case.operation in COMPOSITIONS for s in summaries):
         from nalm import compositions
 

@@ -6,12 +6,14 @@ import torch
 
 from nalm.config import Case
 from nalm.engine.compiler import NotCompiled as NotCompiled
+from nalm.engine.fitting import Fitting as Fitting
 from nalm.engine.plan import Run as Run
 from nalm.engine.plan import populations as populations
 from nalm.engine.plan import product as product
 from nalm.engine.training import Training as Training
 from nalm.errors import NALMError
 from nalm.losses import loss as find_loss
+from nalm.operations import SYSTEMS, outputs
 from nalm.operations import operation as find_operation
 from nalm.runs import Runs as Runs
 from nalm.runs import joined
@@ -34,20 +36,31 @@ def device_for(name: str) -> torch.device:
     return device
 
 
+def training_of(runs: Sequence[Run], device: torch.device, *, compiled: bool = True) -> Training | Fitting:
+    """The training of a population: on batches of examples, or of systems on a trajectory."""
+    kind = Fitting if runs[0].case.operation in SYSTEMS else Training
+    return kind(runs, device, compiled=compiled)
+
+
 def check(cases: Sequence[Case]) -> None:
     """Resolve every name of the cases, so that a mistake is found before anything is trained."""
     from nalm.engine.network import Network
 
     for case in dict.fromkeys(cases):
-        find_operation(case.operation)
+        for name in () if case.operation in SYSTEMS else outputs(case.operation):
+            find_operation(name)
         for name in (case.recipe.loss, case.recipe.then):
             if name:
                 find_loss(name)
         network = Network(case.model, case.inputs, bool(case.times))
-        if case.model[-1].out != 1:
+        count = case.inputs if case.operation in SYSTEMS else len(outputs(case.operation))
+        if case.model[-1].out != count:
+            wanted = "one target" if count == 1 else f"{count} targets"
             raise NALMError(
-                f"A task has one target, the model of {case.name!r} ends in {case.model[-1].out} outputs."
+                f"A task has {wanted}, the model of {case.name!r} ends in {case.model[-1].out} outputs."
             )
+        if case.recipe.starts:
+            network.starts([0], torch.zeros(1), between=case.recipe.starts)
         x = torch.ones(2, network.parts()[0].in_features)
         have = {
             n for part in network.parts() for n in part.penalties(x if part is network.parts()[0] else None)
@@ -73,7 +86,7 @@ def train(
     device: str = "auto",
     *,
     compiled: bool = True,
-    progress: Callable[[Training], None] | None = None,
+    progress: Callable[[Training | Fitting], None] | None = None,
 ) -> Runs:
     """Train every case with every seed; the result's rows are cases in order, seeds within.
 
@@ -87,7 +100,7 @@ def train(
     place = device_for(device)
     parts = []
     for runs in populations(product(cases, list(seeds)), NUMBERS[place.type == "cuda"]):
-        training = Training(runs, place, compiled=compiled)
+        training = training_of(runs, place, compiled=compiled)
         while not training.finished:
             training.advance()
             if progress is not None:

@@ -15,9 +15,10 @@ from nalm.networks import NETWORKS
 from nalm.networks import Network as Written
 from nalm.units import UNITS, Trainable, Unit
 from nalm.units.baselines import BASELINES
-from nalm.units.start import Start
+from nalm.units.start import Start, Uniform
 
 Tensors = dict[str, Tensor]
+Between = Sequence[tuple[str, float, float]]
 NESTED = 1024  # streams of noise between those of a layer and of a unit inside it
 
 
@@ -80,17 +81,23 @@ class Network(nn.Module):
         """Effective weights of all layers by name."""
         return {f"{i}.{n}": w for i, layer in enumerate(self.parts()) for n, w in layer.weights().items()}
 
-    def starts(self, seeds: Sequence[int], resets: Tensor, grid: int = 0) -> Tensors:
+    def starts(self, seeds: Sequence[int], resets: Tensor, grid: int = 0, between: Between = ()) -> Tensors:
         """Initial parameters of many runs, (runs, ...): each a function of its seed and number of resets.
 
-        With a grid they are the points between 0 and 1 whose places are the digits of the seed.
+        With a grid they are the points between 0 and 1 whose places are the digits of the seed. Parameters that are
+        named, as 1.gate, are drawn uniformly between two numbers instead.
         """
+        ends = {name: (low, high) for name, low, high in between}
         values: Tensors = {}
         for i, layer in enumerate(self.parts()):
             source = draws.Drawn(seeds, i, resets)
             for prefix, part in _inside(layer):
                 for name, first in part.start().items():
-                    values[f"layers.{i}.{prefix}{name}"] = _sampled(first, source, len(seeds))
+                    if (full := f"{i}.{prefix}{name}") in ends:
+                        first = Uniform(first.shape, *ends.pop(full))
+                    values[f"layers.{full}"] = _sampled(first, source, len(seeds))
+        if ends:
+            raise unknown("parameter to start", next(iter(ends)), [n.removeprefix("layers.") for n in values])
         return _on_grid(values, seeds, grid) if grid else values
 
     def noise_keys(self, seeds: Sequence[int]) -> Tensors:

@@ -40,9 +40,9 @@ class Program:
         if case.threshold.metric == "rule":
             self._exact = Methods(exact(Network(case.model, case.inputs, bool(case.times))).eval(), "forward")
         n = len(runs)
-        starts = self.network.starts(self.seeds, torch.zeros(n), case.recipe.grid)
+        starts = self._starts(torch.zeros(n))
         self.params = {name: t.to(device) for name, t in starts.items()}
-        self._optimiser = optim.optimiser(case.recipe.optimiser, case.recipe.momentum)
+        self._optimiser = optim.optimiser(case.recipe.optimiser, case.recipe.momentum, case.recipe.decay)
         self.slots = {
             name: [torch.zeros_like(p) for _ in self._optimiser.slots] for name, p in self.params.items()
         }
@@ -57,6 +57,10 @@ class Program:
 
         self._draw = draw
         self._graphs: dict[str, torch.cuda.CUDAGraph] = {}
+
+    def _starts(self, resets: Tensor) -> Tensors:
+        recipe = self.case.recipe
+        return self.network.starts(self.seeds, resets, recipe.grid, recipe.starts)
 
     def _vector(self, values: Sequence[float]) -> Tensor:
         return torch.tensor(values, dtype=torch.float32, device=self.device)
@@ -264,8 +268,14 @@ class Program:
                     given = draw(at, s["evaluate"], grids)  # type: ignore[assignment]
                 part = evaluate(both, at, s["evaluate"], grids, given)
                 total += part  # type: ignore[arg-type]
-        validation, test = (total / self.data.total).unbind(-1)
+        validation, test = (total / self.data.total / self.case.model[-1].out).unbind(-1)
         return validation, test
+
+    @torch.no_grad()
+    def predict(self, x: Tensor) -> Tensor:
+        """What the models say of x (runs, rows, in)."""
+        prediction: Tensor = self._judge("forward", {**self.params, **self._noise}, self.data.scaling.seen(x))
+        return self.data.scaling.said(prediction)
 
     @torch.no_grad()
     def look(self) -> tuple[Tensor, Tensors]:
@@ -275,7 +285,7 @@ class Program:
 
     def restart(self, which: Tensor, resets: Tensor) -> None:
         """Draw new initial parameters for some runs; the optimiser keeps its state."""
-        fresh = self.network.starts(self.seeds, resets)
+        fresh = self._starts(resets)
         for name, p in self.params.items():
             p.copy_(torch.where(optim.per_run(which, p), fresh[name].to(self.device), p))
 

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from nalm.engine.authors import gold
+from nalm.engine.measures import counted, grid_errors
 from nalm.engine.network import Network, Tensors, spelled
 from nalm.engine.plan import Run
 from nalm.engine.program import Program
@@ -19,6 +20,7 @@ from nalm.units import Unit
 from nalm.units.spelling import letters
 
 EVERY = 1_000  # steps between evaluations
+LONGEST = 5_000  # parameters of a network whose formula is spelt
 INALU_WEIGHT, INALU_START, INALU_WINDOW = 0.05, 10_000, 5_000  # nalm-benchmark's settings
 
 
@@ -188,15 +190,27 @@ class Training:
             device=str(program.device),
             resets=self.resets.tolist(),
             marks=self.records.marks(),
+            measures=self._measures(),
         )
+
+    def _measures(self) -> list[dict[str, float]]:
+        """What the case asks for at the end, beside the errors there; nothing of other cases."""
+        n, case, program = len(self.program.runs), self.case, self.program
+        if not (case.grids or case.counts):
+            return [{} for _ in range(n)]
+        found = {name: self.curves[name][-1] for name in ("test", "validation")}
+        found |= counted(program.params, case.counts)
+        found |= grid_errors(case, program.predict, n, program.device)
+        return [{name: float(values[i]) for name, values in found.items()} for i in range(n)]
 
     def _formulas(self) -> list[str]:
         """What each run's rounded weights spell; equal weights are spelt once."""
         program = self.program
         one = Network(self.case.model, self.case.inputs, bool(self.case.times)).eval()
         units = [part for part in one.parts() if isinstance(part, Unit)]
-        if len(units) < len(self.case.model) or self.case.scaling or self.case.times:
-            return [""] * len(program.runs)  # baselines, scaled inputs and sequences have none
+        large = sum(p.numel() for p in one.parameters()) > LONGEST
+        if len(units) < len(self.case.model) or self.case.scaling or self.case.times or large:
+            return [""] * len(program.runs)  # baselines, scaled inputs and sequences have none; nobody reads long ones
         weights = {name: p.cpu() for name, p in program.params.items()}
         spelt: dict[object, str] = {}
         texts = []

@@ -15,6 +15,8 @@ def outcome(o: Outcome) -> str:
         return "solved"
     if o.outcome == "diverged":
         return "not a number"
+    if o.measures:
+        return "error above the threshold"
     found = right(o.case, o.seed, o.formula)
     if o.sparsity > DISCRETE:
         return "not discrete, near the right formula" if found else "not discrete"

@@ -21,7 +21,7 @@ def drawn(study: Study) -> list[Surface]:
         runs = study.runs[s.case.hash[:12]]
         if s.case.recipe.grid:
             found += _starts(study, runs)
-        elif compared and s.case.inputs == 2 and len(s.case.model) == 1:
+        elif compared and s.case.inputs == 2 and len(s.case.model) == 1 and not s.case.grids:
             found += _predictions(study, runs)
     return found
 

@@ -14,7 +14,7 @@ from nalm.claims import Verdict, unit_of
 from nalm.config import Case
 from nalm.errors import NALMError
 from nalm.landscapes import LANDSCAPES, compute
-from nalm.report import classify, figures, maps
+from nalm.report import classify, figures, heim, maps
 from nalm.report.contest import contest
 from nalm.report.study import Study, best, require, studies
 from nalm.stats import Interval
@@ -181,6 +181,8 @@ def _experiment(study: Study, looks: dict[str, tuple[str, str]], curves: int) ->
     return {
         "name": study.name,
         "maps": [figures.thinned(surface.json()) for surface in maps.drawn(study)],
+        "pictures": heim.pictures(study),
+        "tables": heim.tables(study),
         "title": study.title,
         "groups": groups,
         "compositions": compositions.rows(study.outcomes),
@@ -262,5 +264,5 @@ def cost(study: Study) -> dict[str, Any]:
         "runs": len(study.outcomes),
         "run_steps": steps,
         "seconds": _number(seconds),
-        "authors": _number(steps * AUTHORS),
+        "authors": None if any(o.measures for o in study.outcomes) else _number(steps * AUTHORS),
     }

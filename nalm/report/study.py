@@ -93,7 +93,10 @@ def _stored(store: Store, name: str) -> Study:
     outcomes = store.outcomes(name)
     cases = store.cases(name)
     about = shipped.origin(store, name, outcomes) if outcomes else {}
-    curves = {(o.case.hash[:12], o.seed): shipped.points(store, o) for o in outcomes}
+    drawn = shipped.best(outcomes)
+    curves = {
+        (o.case.hash[:12], o.seed): shipped.points(store, o, (o.case.hash, o.seed) in drawn) for o in outcomes
+    }
     seen = {o.case for o in outcomes}
     empty = [case.name for case in cases if case not in seen]
     return _study(name, store.experiments()[name], outcomes, curves, about, empty)

@@ -10,7 +10,7 @@ from nalm import draws
 from nalm import functional as F
 from nalm.config import Case
 from nalm.errors import NALMError
-from nalm.operations import LISTS
+from nalm.operations import LISTS, outputs
 from nalm.operations import operation as find_operation
 from nalm.tasks.lists import of_list
 
@@ -47,13 +47,15 @@ def masks(cases: Sequence[Case], seeds: Sequence[int]) -> Tensor:
 
 
 class Target:
-    """The truth for x (runs, batch, in), as (runs, batch, 1): each run has its operation and operands."""
+    """The truth for x (runs, batch, in), as (runs, batch, out): each run has its operations and operands."""
 
     def __init__(self, cases: Sequence[Case], seeds: Sequence[int], device: torch.device | str | None = None):
         shapes = {(c.inputs, len(c.operands) or c.subsets) for c in cases}
         if len(shapes) != 1:
             raise NALMError(f"Runs of one population have as many inputs and operands, got {sorted(shapes)}.")
         asked = {case.operation for case in cases}
+        if len({len(outputs(name)) for name in asked}) > 1:
+            raise NALMError(f"Runs of one population have as many outputs, got {sorted(asked)}.")
         if len(asked) > 1 and asked & LISTS.keys():
             raise NALMError(f"Runs of one population ask the same of their lists, got {sorted(asked)}.")
         table = masks(cases, seeds)
@@ -74,10 +76,15 @@ class Target:
         else:
             assert self._masks is not None
             operands = [_masked_sum(x, mask) for mask in self._masks.unbind(1)]
-        y = apply(self._names[0], operands)
-        for i, name in enumerate(self._names[1:], start=1):
+        columns = [self._column(names, operands) for names in zip(*map(outputs, self._names), strict=True)]
+        return columns[0].unsqueeze(-1) if len(columns) == 1 else torch.stack(columns, -1)
+
+    def _column(self, names: Sequence[str], operands: Sequence[Tensor]) -> Tensor:
+        """One output (runs, batch), for its operation in each group of runs."""
+        y = apply(names[0], operands)
+        for i, name in enumerate(names[1:], start=1):
             y = torch.where(self._which == i, apply(name, operands), y)
-        return y.unsqueeze(-1)
+        return y
 
 
 def summed(x: Tensor, inputs: int) -> Tensor:

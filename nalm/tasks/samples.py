@@ -46,7 +46,7 @@ class Sampler:
         }
         n = self._numbers
         self._steps = ((n["high"] - n["low"]) / n["sd"] - 1e-9).ceil()  # of a grid
-        if self.kind == "sobol":
+        if self.kind in ("sobol", "sequence"):
             engine = SobolEngine(inputs)
             self._directions = engine.sobolstate.to(torch.int32).to(device)  # (in, bits)
 
@@ -58,12 +58,14 @@ class Sampler:
 
     def __call__(self, key: Tensor, step: Tensor, position: Tensor) -> Tensor:
         """Values at positions (in, rows), or (runs, in, rows), of a step: float32 (runs, in, rows)."""
+        if self.kind == "sequence":
+            return self._sequence(step, position)
         first, second = (part[:, None, None] for part in key.unbind(-1))
         bits = draws.hashed(first, second, step, position)
         if self.kind in ("box", "split"):
             return self._ends.spread(bits)
         if self.kind == "sobol":
-            return self._sobol(bits, step, position, first)
+            return self._sobol(step, position, first)
         n = self._numbers
         if self.kind == "truncated":
             value = n["mean"] + n["sd"] * _truncated_normal(
@@ -83,17 +85,32 @@ class Sampler:
             return _benford(bits, more, n["low"], n["high"])
         return self._ends.kept(value.float()) if self.kind == "truncated" else value.float()
 
-    def _sobol(self, bits: Tensor, step: Tensor, position: Tensor, key: Tensor) -> Tensor:
+    def _sobol(self, step: Tensor, position: Tensor, key: Tensor) -> Tensor:
         """Sobol points in order, each run and input shifted by a random digit string of its own."""
         column = torch.remainder(position, self.inputs)
-        rows = position.shape[-1]
-        index = step * rows + torch.div(position, self.inputs, rounding_mode="floor")
-        gray = index ^ (index >> 1)
-        point = draws.mix(column * 0x1000193 + key) & (2**SOBOL_BITS - 1)
+        shift = draws.mix(column * 0x1000193 + key) & (2**SOBOL_BITS - 1)
+        unit = (self._points(shift, self._index(step, position)).to(torch.float64) + 0.5) * 2.0**-SOBOL_BITS
+        return self._within(unit)
+
+    def _sequence(self, step: Tensor, position: Tensor) -> Tensor:
+        """Sobol points in order without the first, which is 0; torch's are those of Joe and Kuo, as Sobol.jl's."""
+        index = self._index(step, position) + 1
+        return self._within(self._points(torch.zeros_like(index), index).to(torch.float64) * 2.0**-SOBOL_BITS)
+
+    def _index(self, step: Tensor, position: Tensor) -> Tensor:
+        """Which point of the sequence stands at a position of a step."""
+        return step * position.shape[-1] + torch.div(position, self.inputs, rounding_mode="floor")
+
+    def _points(self, shift: Tensor, index: Tensor) -> Tensor:
+        """Digits of Sobol points by Gray code, shifted."""
+        gray, point = index ^ (index >> 1), shift
         for bit in range(SOBOL_BITS):
             direction = self._directions[:, bit][:, None]
             point = point ^ torch.where((gray >> bit) & 1 == 1, direction, 0)
-        unit = (point.to(torch.float64) + 0.5) * 2.0**-SOBOL_BITS
+        return point
+
+    def _within(self, unit: Tensor) -> Tensor:
+        """Numbers between 0 and 1 spread over the range."""
         n = self._numbers
         return self._ends.kept((n["low"] + (n["high"] - n["low"]) * unit).float())
 
@@ -169,6 +186,17 @@ def _benford(bits: Tensor, more: Tensor, low: Tensor, high: Tensor) -> Tensor:
     tail = (start + (v * ((high / 10).floor() - start)).floor()).clamp_min(1)
     places = 10 ** ((tail + 0.5).log10().floor() + 1)
     return (digit * places + tail).float()
+
+
+def marks(points: Range) -> list[float]:
+    """The numbers of a grid in order, its upper end left out.
+
+    >>> marks(Range(0.1, 0.4, "grid", sd=0.1))
+    [0.1, 0.2, 0.30000000000000004]
+    """
+    return [
+        points.low + k * points.sd for k in range(math.ceil((points.high - points.low) / points.sd - 1e-9))
+    ]
 
 
 def fixed_rows(key: Tensor, step: Tensor, rows: int, sample: int, inputs: int) -> Tensor:

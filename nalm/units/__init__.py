@@ -6,6 +6,7 @@ from nalm.units.base import Unit as Unit
 from nalm.units.inalu import IMNAC as IMNAC
 from nalm.units.inalu import INAC as INAC
 from nalm.units.inalu import INALU as INALU
+from nalm.units.inalu import InputGatedINALU as InputGatedINALU
 from nalm.units.mcfc import MCFC as MCFC
 from nalm.units.mcfc import MulMCFC as MulMCFC
 from nalm.units.mcfc import MulMCFCSignINALU as MulMCFCSignINALU
@@ -51,6 +52,7 @@ UNITS: dict[str, type[Unit]] = {
         NALUSeparate,
         GNALU,
         INALU,
+        InputGatedINALU,
         INAC,
         IMNAC,
         NAU,

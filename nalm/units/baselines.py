@@ -16,7 +16,13 @@ from nalm.operations import operation as find_operation
 from nalm.units.base import Trainable
 from nalm.units.start import Constant, Start, Uniform
 
-ACTIVATIONS = {"relu": torch.relu, "relu6": torch.nn.functional.relu6}
+ACTIVATIONS = {
+    "relu": torch.relu,
+    "relu6": torch.nn.functional.relu6,
+    "sigmoid": torch.sigmoid,
+    "tanh": torch.tanh,
+}
+RECTIFIERS = ("relu", "relu6")
 
 
 class Linear(Trainable):
@@ -78,9 +84,10 @@ class Affine(Trainable):
 
 
 class MLP(Trainable):
-    r"""Hidden layers with ReLU or ReLU6, then a linear layer.
+    r"""Hidden layers with an activation, then a linear layer.
 
-    Hidden weights start Kaiming uniform, the last Xavier uniform, biases at 0, as in the published code.
+    Hidden weights start Kaiming uniform before a ReLU or ReLU6, else and in the last layer Xavier uniform; biases start
+    at 0. So do the published codes.
 
     >>> MLP(2, 1, hidden=(100,))
     MLP(in_features=2, out_features=1, hidden=(100,), activation='relu', bias=True)
@@ -94,7 +101,7 @@ class MLP(Trainable):
         out_features: int,
         *,
         hidden: Sequence[int] = (100,),
-        activation: Literal["relu", "relu6"] = "relu",
+        activation: Literal["relu", "relu6", "sigmoid", "tanh"] = "relu",
         bias: bool = True,
         generator: Generator | None = None,
         device: torch.device | str | None = None,
@@ -113,8 +120,8 @@ class MLP(Trainable):
         sizes = (self.in_features, *self.hidden, self.out_features)
         start: dict[str, Start] = {}
         for layer, (fan_in, fan_out) in enumerate(itertools.pairwise(sizes)):
-            last = layer == len(self.hidden)
-            r = F.glorot(fan_in, fan_out) if last else (6 / fan_in) ** 0.5
+            rectified = layer < len(self.hidden) and self.activation in RECTIFIERS
+            r = (6 / fan_in) ** 0.5 if rectified else F.glorot(fan_in, fan_out)
             start[f"weight{layer}"] = Uniform((fan_out, fan_in), -r, r)
             if self.bias:
                 start[f"bias{layer}"] = Constant((fan_out,), 0.0)

@@ -1,0 +1,45 @@
+"""What is measured of trained models beyond one error: errors over whole grids, and how many parameters are left."""
+
+import itertools
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from nalm.config import Case, Range
+from nalm.operations import outputs
+from nalm.tasks.operands import apply
+from nalm.tasks.samples import marks
+
+Measured = dict[str, Tensor]  # by name, one number per run
+ROWS = 4_096  # points of a grid predicted at a time
+
+
+def lattice(points: Range, inputs: int, device: torch.device) -> Tensor:
+    """Every point of a grid over all inputs, (points, in): as many as there are marks, to the power of the inputs."""
+    axis = torch.tensor(marks(points), dtype=torch.float64).float().tolist()
+    return torch.tensor(list(itertools.product(axis, repeat=inputs)), device=device)
+
+
+def grid_errors(case: Case, predict: Callable[[Tensor], Tensor], runs: int, device: torch.device) -> Measured:
+    """Mean absolute errors (runs,) of a case's operations, each over its grid."""
+    names, found = outputs(case.operation), {}
+    for name, points in case.grids:
+        x = lattice(points, case.inputs, device)
+        y = apply(name, x.double().unbind(-1))
+        parts = [
+            (predict(rows.expand(runs, *rows.shape))[..., names.index(name)].double() - truth).abs().sum(-1)
+            for rows, truth in zip(x.split(ROWS), y.split(ROWS), strict=True)
+        ]
+        found[name] = torch.stack(parts).sum(0) / len(x)
+    return found
+
+
+def counted(params: Measured, sizes: tuple[float, ...]) -> Measured:
+    """How many of a run's parameters are larger than each size, signs aside."""
+    return {
+        f"nonzero {size:g}": torch.stack([(p.abs() > size).flatten(1).sum(-1) for p in params.values()]).sum(
+            0
+        )
+        for size in sizes
+    }
