@@ -1,0 +1,1 @@
+"""Units inside networks that read images."""
