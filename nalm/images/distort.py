@@ -1,8 +1,8 @@
 """Digits turned, scaled and put somewhere on a larger canvas (Jaderberg et al. 2015, A.4), where the images are.
 
-Every pixel of the canvas asks which pixel of the digit it shows: one gather from the bytes of the whole data set, no
-image is made in between. As torchvision's ``RandomAffine`` does by default, the nearest pixel is taken; what turning and
-scaling move out of the digit's own frame is cut off before it is put on the canvas.
+Every pixel of the canvas asks which pixel of the digit it shows: one gather, and no image is made in between. As
+torchvision's ``RandomAffine`` does by default, the nearest pixel is taken; what turning and scaling move out of the
+digit's own frame is cut off before it is put on the canvas.
 """
 
 import math

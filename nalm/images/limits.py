@@ -20,7 +20,7 @@ LEARNT = (
 
 
 def limits(errors: Array) -> Array:
-    r"""The limit at every length, :math:`\bar e + t_{0.99, 8}\, s / \sqrt n`, for test errors (runs, lengths) of references.
+    r"""The limit at every length, :math:`\bar e + t_{0.99, 8}\, s / \sqrt n`, of references' errors (runs, lengths).
 
     One reference alone has no spread: its limit is its own error.
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from nalm.images.cells import Loop
+from nalm.networks.loop import Loop
 
 Indices = npt.NDArray[np.int64]
 VALIDATION_SEED, TEST_SEED = 47430696, 88253339  # of the published code

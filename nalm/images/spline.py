@@ -22,7 +22,7 @@ def pixels(height: int, width: int) -> Tensor:
 
 
 def kernel(a: Tensor, b: Tensor) -> Tensor:
-    r"""The spline's radial function of every point of a seen from every one of b: :math:`\frac12 d^2 \ln d^2`, 0 at 0."""
+    r"""The spline's radial function :math:`\frac12 d^2 \ln d^2` (0 at 0) of all distances between points of a and b."""
     square = (a.unsqueeze(-2) - b.unsqueeze(-3)).square().sum(-1)
     return 0.5 * torch.special.xlogy(square, square)
 

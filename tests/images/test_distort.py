@@ -6,7 +6,7 @@ import torch
 from torch.nn.functional import affine_grid, grid_sample
 
 from nalm import draws
-from nalm.images.distort import CANVAS, FRAME, MEAN, DEVIATION, PLACES, distorted, normalised, poses
+from nalm.images.distort import CANVAS, DEVIATION, FRAME, MEAN, PLACES, distorted, normalised, poses
 
 
 def digits(n: int) -> torch.Tensor:

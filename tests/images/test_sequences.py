@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from nalm.images.cells import LSTM, Accumulator, Loop
 from nalm.images.sequences import TEST_SEED, Lengths, amounts, cut, permuted, training_seed
+from nalm.networks.loop import Loop
 from nalm.units import NAU, NMU
+from nalm.units.cells import LSTM, Accumulator
 
 LABELS = np.random.RandomState(1).randint(0, 10, 300).astype(np.uint8)
 

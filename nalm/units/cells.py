@@ -1,11 +1,13 @@
-"""A unit in a loop: it sees each element of a sequence beside its own last output (Madsen & Johansen 2020)."""
+"""What a loop is compared with: the arithmetic itself, and a long short-term memory.
+
+Not among the baselines, since their inputs are an element and a state: they make sense in a loop alone.
+"""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from nalm.errors import NALMError
 from nalm.units.base import Trainable
-from nalm.units.snmu import SNMU
 from nalm.units.start import Start, Uniform
 
 
@@ -84,48 +86,3 @@ class LSTM(Trainable):
 
 
 CELLS: dict[str, type[Trainable]] = {cell.__name__: cell for cell in (Accumulator, LSTM)}
-
-
-class Loop(nn.Module):
-    r"""A unit along a sequence: :math:`h_t = \mathrm{unit}([x_t, h_{t-1}])`, with :math:`h_0` the same number everywhere.
-
-    >>> from nalm.units import NMU
-    >>> loop = Loop(NMU.solved("multiply"), first=1.0)
-    >>> y, _ = loop(torch.tensor([[[3.0], [5.0], [2.0]]]))
-    >>> y.flatten().tolist()
-    [3.0, 15.0, 30.0]
-    """
-
-    def __init__(self, unit: Trainable, *, first: float = 0.0):
-        super().__init__()
-        self.unit, self.first = unit, first
-        self.outputs = unit.out_features // (2 if isinstance(unit, LSTM) else 1)
-
-    def begin(self, x: Tensor) -> Tensor:
-        """The state before the first element x (..., in)."""
-        return x.new_full((*x.shape[:-1], self.unit.out_features), self.first)
-
-    def step(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-        """The next state, and what the unit saw: for the stochastic NMU its inputs with their noise."""
-        seen = torch.cat([x, state], -1)
-        if isinstance(self.unit, SNMU) and self.unit.training:
-            noise = self.unit.draw(seen)
-            return self.unit(seen, noise=noise), seen * noise
-        return self.unit(seen), seen
-
-    def output(self, state: Tensor) -> Tensor:
-        """The part of a state that is read as the result."""
-        return state[..., : self.outputs]
-
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Results after every element of x (*runs, batch, time, in), and all that the unit saw, (*runs, batch * time, ...).
-
-        What it saw is for the penalty on inputs, whose mean is over batch and time, the first state included.
-        """
-        state = self.begin(x[..., 0, :])
-        results, seen = [], []
-        for element in x.unbind(-2):
-            state, saw = self.step(element, state)
-            results.append(self.output(state))
-            seen.append(saw)
-        return torch.stack(results, -2), torch.cat(seen, -2)

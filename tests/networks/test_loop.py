@@ -8,8 +8,9 @@ import torch
 
 import nalm
 from nalm.errors import NALMError
-from nalm.images.cells import LSTM, Accumulator, Loop
+from nalm.networks.loop import Loop
 from nalm.units import NAC, NAU, NMU, SNMU, NACMul
+from nalm.units.cells import LSTM, Accumulator
 
 GOLDEN = {
     g["id"]: g for g in json.loads((Path(__file__).parents[1] / "data" / "golden_units.json").read_text())
@@ -59,7 +60,8 @@ def test_the_stochastic_unit_saw_its_noise():
     torch.testing.assert_close(y.flatten(), torch.tensor([3.0, 15.0]))  # noise cancels at whole weights
     noise = seen / torch.tensor([[3.0, 1.0], [5.0, 3.0]])
     assert (noise >= 1).all() and (noise <= 5).all() and noise.unique().numel() == 4
-    _, quiet = loop.eval()(x)
+    unit.eval()
+    _, quiet = loop(x)
     torch.testing.assert_close(quiet, torch.tensor([[3.0, 1.0], [5.0, 3.0]]))
 
 
@@ -96,11 +98,11 @@ def test_the_lstm_is_torchs():
 
 
 def test_a_population_of_loops_is_its_members():
-    members = [Loop(NMU(2, 1), first=1.0) for _ in range(3)]
+    members = [NMU(2, 1) for _ in range(3)]
     x = torch.rand(3, 5, 4, 1)
-    together, seen = nalm.stack(members)(x)
-    for k, loop in enumerate(members):
-        y, own = loop(x[k])
+    together, seen = Loop(nalm.stack(members), first=1.0)(x)
+    for k, unit in enumerate(members):
+        y, own = Loop(unit, first=1.0)(x[k])
         torch.testing.assert_close(together[k], y)
         torch.testing.assert_close(seen[k], own)
 
