@@ -7,6 +7,7 @@ configuration needs nothing but the standard library.
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from nalm.digits import Digits as Digits
 from nalm.ranges import Range as Range
 from nalm.ranges import grid as grid
 from nalm.ranges import mirrored as mirrored
@@ -109,6 +110,7 @@ class Recipe(Value):
     gradient_noise: float = 0.0  # eta of N(0, eta / (1 + step)^0.55)
     inalu: bool = False  # the iNALU's rule: penalty `weight` by 0.05 once it fits, reinitialise if stuck
     stop_when_solved: bool = False
+    weight_decay: float = later(0.0)  # times a weight is added to its gradient, in the layers after a reader of images
     grid: int = later(0)  # initial weights on a grid of so many points from 0 to 1, by the seed; 0 draws them
 
     def check(self) -> None:
@@ -117,7 +119,8 @@ class Recipe(Value):
         )
         require(self.lr > 0, f"A learning rate is positive, got {self.lr!r}.")
         require(
-            min(self.clip_norm, self.clip_value, self.gradient_noise) >= 0, f"{self} has a negative size."
+            min(self.clip_norm, self.clip_value, self.gradient_noise, self.weight_decay) >= 0,
+            f"{self} has a negative size.",
         )
         require(
             bool(self.then) == (self.switch > 0) and self.switch >= 0,
@@ -167,6 +170,7 @@ class Case(Value):
     ``times`` makes an example a sequence, so long in training and so long in the test: operands are sums over it too,
     and the first layer is a cell that sees each part in turn beside its own last output, which starts at 0.
     A list is all inputs; ``test_inputs`` is its length beyond training (0: as many).
+    With ``digits`` the inputs are read from images by a network in front of the model; ``train`` says which digits.
     """
 
     model: tuple[Layer, ...]
@@ -185,6 +189,7 @@ class Case(Value):
     times: tuple[int, ...] = later(())
     operands: tuple[tuple[int, int], ...] = later(())
     test_inputs: int = later(0)
+    digits: Digits | None = later(None)
 
     def check(self) -> None:
         require(len(self.model) >= 1, "A case needs a model of at least one layer.")
@@ -209,6 +214,13 @@ class Case(Value):
         require(self.sample >= 0, f"A sample has 0 or more rows, got {self.sample}.")
         require(self.test_inputs >= 0, f"A test list has 0 or more inputs, got {self.test_inputs}.")
         require(not (self.test_inputs and self.times), "A test list is no sequence: test_inputs or times.")
+        require(
+            self.digits is None or (self.train.kind == "grid" and self.train.low in range(10)),
+            f"Digits are whole numbers from 0 or more on, such as grid(0, 10); got {self.train}.",
+        )
+        require(
+            self.digits is not None or not self.recipe.weight_decay, "Only networks of images have weight decay."
+        )
 
     @property
     def used(self) -> int:
@@ -216,6 +228,16 @@ class Case(Value):
         if self.operands:
             return max(end for _, end in self.operands)
         return self.subset + (self.subsets - 1) * (self.subset - self.overlap)
+
+    @property
+    def epoch(self) -> int:
+        """Steps in which training images are seen once; 1 where there are none."""
+        return 1 if self.digits is None else self.digits.epoch(int(self.train.low), self.recipe.batch)
+
+    @property
+    def trunk(self) -> "Case":
+        """The case however long it is trained: of two lengths, the shorter is the beginning of the longer."""
+        return self.replace(recipe=self.recipe.replace(steps=1))
 
     @property
     def name(self) -> str:

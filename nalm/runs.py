@@ -71,11 +71,14 @@ class Runs:
     marks: list[Mark] = field(
         default_factory=list
     )  # curves may have been thinned; these are of every evaluation
+    measures: list[dict[str, Array]] = field(default_factory=list)  # what else was measured, by name
 
     def __post_init__(self) -> None:
         if not self.marks:
             columns = (self.steps, self.validation, self.test, self.sparsity, self.thresholds)
             self.marks = [_mark(*row) for row in zip(*columns, strict=True)]
+        if not self.measures:
+            self.measures = [{} for _ in self.cases]
 
     def __len__(self) -> int:
         return len(self.cases)
@@ -131,7 +134,7 @@ class Runs:
     def take(self, which: Sequence[int]) -> "Runs":
         """Some of the runs, in the order given."""
         fields = ("cases", "seeds", "steps", "validation", "test", "sparsity", "weights", "trajectories")
-        fields += ("formulas", "thresholds", "seconds", "modes", "resets", "marks")  # type: ignore[assignment]
+        fields += ("formulas", "thresholds", "seconds", "modes", "resets", "marks", "measures")  # type: ignore[assignment]
         return Runs(**{name: [getattr(self, name)[i] for i in which] for name in fields}, device=self.device)
 
 

@@ -214,7 +214,7 @@ class Store:
         return [outcome for group in by_case.values() for outcome in group]
 
     def arrays(self, case: str, seed: int) -> Arrays:
-        """Curves, weights and trajectories of one run: steps, validation, test, sparsity, weights.*, trajectories.*."""
+        """Curves, weights and trajectories of one run: steps, validation, test, sparsity, weights.*, ..."""
         with errors(self.path):
             row = self.db.execute(
                 "SELECT data FROM arrays WHERE hash = ? AND seed = ?", (case, seed)
@@ -253,6 +253,7 @@ def _arrays(runs: Runs, i: int) -> Arrays:
     arrays: Arrays = {"steps": runs.steps[i]}
     arrays |= {name: getattr(runs, name)[i] for name in ("validation", "test", "sparsity")}
     arrays |= {f"weights.{n}": w for n, w in runs.weights[i].items()}
+    arrays |= {f"measures.{n}": m for n, m in runs.measures[i].items()}
     return arrays | {f"trajectories.{n}": w for n, w in runs.trajectories[i].items()}
 
 

@@ -106,6 +106,8 @@ def run(
     device: Device = "auto",
     out: Out = OUT,
     steps: Annotated[int, typer.Option(help="Train this many steps instead of the published number.")] = 0,
+    epochs: Annotated[int, typer.Option(help="The same in epochs, where images are read.")] = 0,
+    data: Annotated[str, typer.Option(help="The folder of MNIST's files; default: NALM_DATA.")] = "",
     no_compile: Annotated[
         bool, typer.Option("--no-compile", help="Run eagerly: slower, no compiler needed.")
     ] = False,
@@ -124,7 +126,7 @@ def run(
     from nalm import asked, progress
     from nalm import run as lab
 
-    wanted, own = asked.experiments(name, seeds, only or [], unit or [], like, steps)
+    wanted, own = asked.experiments(name, seeds, only or [], unit or [], like, steps, epochs)
     error = Console(stderr=True)
     with progress.Progress(error) as bar:
         try:
@@ -137,6 +139,7 @@ def run(
                 units=own,
                 show=bar,
                 save_every=save_every,
+                data=data,
             )
         except KeyboardInterrupt:
             error.print(

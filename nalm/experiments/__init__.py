@@ -13,6 +13,7 @@ from nalm.experiments import (
     ch7,
     logic,
     madsen,
+    mnist,
     quick,
     schloer,
     trask,
@@ -20,7 +21,7 @@ from nalm.experiments import (
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
-    for module in (quick, ch1, ch3, ch4, ch5, ch5_more, ch6, ch7, madsen, schloer, trask, beyond, logic)
+    for module in (quick, ch1, ch3, ch4, ch5, ch5_more, ch6, ch7, madsen, schloer, trask, beyond, logic, mnist)
     for experiment in module.EXPERIMENTS
 }
 
