@@ -16,13 +16,7 @@ FRAME, CANVAS = 28, 42
 DEGREES = 45.0  # turned by up to so many, either way
 SCALES = (0.7, 1.2)
 PLACES = 14  # offsets 0 to 13 along each axis: the published code leaves out the last, 14
-MEAN, DEVIATION = 0.1307, 0.3081  # of all training pixels, in units of 255
 DRAWS = 4  # random numbers that place one digit
-
-
-def normalised(pixels: Tensor) -> Tensor:
-    """Bytes as numbers of mean 0 and deviation 1 over the training set."""
-    return (pixels.float() / 255 - MEAN) / DEVIATION
 
 
 def poses(bits: Tensor) -> tuple[Tensor, Tensor, Tensor]:

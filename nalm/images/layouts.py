@@ -19,6 +19,7 @@ class Layout(Protocol):
 
     measures: tuple[str, ...]  # what is counted of every set that is evaluated; means over its samples
     tables: dict[str, tuple[int, ...]]  # counts that are no means, and their shapes: confusion matrices
+    long: bool  # whether an evaluation has too many operations to be compiled
 
     def __init__(self, case: Case):
         """A layout is made for a case."""
@@ -43,6 +44,10 @@ class Layout(Protocol):
         """Of every sample the measures (batch, measures), and its counts (batch, entries of all tables)."""
         ...
 
+    def error(self, means: dict[str, float], test: bool) -> float:
+        """What a run is judged by, of all that was measured: on what it may be chosen by, or in the test."""
+        ...
+
 
 class Pairs:
     """Two images side by side, and one operation on their digits (thesis 4.6.1.1 and 5.10)."""
@@ -52,6 +57,7 @@ class Pairs:
         *("label1.strict", "label1.rounded", "label2.strict", "label2.rounded"),
     )
     tables = {"confusion": (2, 10, 10)}  # of either image: true digit, digit read
+    long = False
 
     def __init__(self, case: Case):
         assert case.digits is not None
@@ -72,11 +78,17 @@ class Pairs:
             test = pair in out
             both = pair // width + self.first, pair % width + self.first
             columns = [
-                drawn_from(places[test][d], seed, 2 * pair + k, self.digits.samples) for k, d in enumerate(both)
+                drawn_from(places[test][d], seed, 2 * pair + k, self.digits.samples)
+                for k, d in enumerate(both)
             ]
             rows[test].append(torch.stack(columns, -1))
         train = torch.cat(rows[False])
-        return {"train": train, "seen": train[:: -(-len(train) // SEEN)], "test": torch.cat(rows[True])}
+        return {"train": train, "seen": self.some(train), "test": torch.cat(rows[True])}
+
+    @staticmethod
+    def some(train: Tensor) -> Tensor:
+        """The training samples that are evaluated."""
+        return train[:: -(-len(train) // SEEN)]
 
     def inputs(self, images: Tensor, key: Tensor, step: Tensor) -> Tensor:
         """The images, normalised."""
@@ -103,5 +115,6 @@ class Pairs:
         hit = (digits.unsqueeze(-1) == ten).unsqueeze(-1) & (seen.unsqueeze(-1) == ten).unsqueeze(-2)
         return torch.stack([r.double() for r in right], -1), hit.flatten(1).double()
 
-
-LAYOUTS: dict[str, type[Layout]] = {"pair": Pairs}
+    def error(self, means: dict[str, float], test: bool) -> float:
+        """The share of outputs that are not right, in the sense of the case."""
+        return 1 - means[f"{'test' if test else 'seen'}.output.{self.digits.exact}"]

@@ -60,8 +60,11 @@ class ThinPlate(nn.Module):
     def __init__(self, height: int, width: int):
         super().__init__()
         self.height, self.width = height, width
-        found = influence(pixels(height, width), control_points())
-        self.register_buffer("influence", found.float(), persistent=False)
+        self.register_buffer("influence", self.constants()["influence"], persistent=False)
+
+    def constants(self) -> dict[str, Tensor]:
+        """How far each pixel follows each control point."""
+        return {"influence": influence(pixels(self.height, self.width), control_points()).float()}
 
     def grid(self, points: Tensor) -> Tensor:
         """Where each pixel of the result is read, (batch, height, width, 2), for points (batch, 16, 2)."""

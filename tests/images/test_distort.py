@@ -6,7 +6,7 @@ import torch
 from torch.nn.functional import affine_grid, grid_sample
 
 from nalm import draws
-from nalm.images.distort import CANVAS, DEVIATION, FRAME, MEAN, PLACES, distorted, normalised, poses
+from nalm.images.distort import CANVAS, FRAME, PLACES, distorted, poses
 
 
 def digits(n: int) -> torch.Tensor:
@@ -71,8 +71,3 @@ def test_poses_change_with_step_and_seed_alone():
     assert torch.equal(poses(drawn(50))[0], poses(again)[0])
     assert not torch.equal(poses(again)[0], poses(later)[0])
     assert not torch.equal(poses(again)[0], poses(other)[0])
-
-
-def test_pixels_are_normalised_as_published():
-    seen = normalised(torch.tensor([0, 255], dtype=torch.uint8))
-    torch.testing.assert_close(seen, torch.tensor([-MEAN / DEVIATION, (1 - MEAN) / DEVIATION]))

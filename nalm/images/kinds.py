@@ -1,0 +1,7 @@
+"""Every layout of images. To add one: write its file, then name its class here."""
+
+from nalm.images.colour import Colours
+from nalm.images.layouts import Layout, Pairs
+from nalm.images.sequences import Sequences
+
+LAYOUTS: dict[str, type[Layout]] = {"pair": Pairs, "colour": Colours, "sequence": Sequences}
