@@ -14,6 +14,7 @@ from nalm.experiments import (
     logic,
     madsen,
     mnist,
+    mnist_more,
     quick,
     schloer,
     trask,
@@ -21,7 +22,23 @@ from nalm.experiments import (
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
-    for module in (quick, ch1, ch3, ch4, ch5, ch5_more, ch6, ch7, madsen, schloer, trask, beyond, logic, mnist)
+    for module in (
+        quick,
+        ch1,
+        ch3,
+        ch4,
+        ch5,
+        ch5_more,
+        ch6,
+        ch7,
+        madsen,
+        schloer,
+        trask,
+        beyond,
+        logic,
+        mnist,
+        mnist_more,
+    )
     for experiment in module.EXPERIMENTS
 }
 
