@@ -204,5 +204,5 @@ def test_a_loop_learns_to_add():
     while not training.finished:
         training.advance()
     runs = training.results()
-    assert runs.marks[0].test < 2.0  # of a variance of 26
+    assert runs.marks[0].test < 4.0  # of a variance of 26
     assert runs.measures[0]["test.7.error"][-1] < 0.1 * runs.measures[0]["test.7.error"][0]
