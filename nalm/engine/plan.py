@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from nalm.config import Case
 from nalm.programs import signature
 
-
 IMAGE = 2**16  # numbers that a network holds of one image while it trains
 
 

@@ -21,7 +21,22 @@ from nalm.experiments import (
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
-    for module in (quick, ch1, ch3, ch4, ch5, ch5_more, ch6, ch7, madsen, schloer, trask, beyond, logic, mnist)
+    for module in (
+        quick,
+        ch1,
+        ch3,
+        ch4,
+        ch5,
+        ch5_more,
+        ch6,
+        ch7,
+        madsen,
+        schloer,
+        trask,
+        beyond,
+        logic,
+        mnist,
+    )
     for experiment in module.EXPERIMENTS
 }
 

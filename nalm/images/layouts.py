@@ -1,5 +1,6 @@
 """How images make a sample, what is asked about it, and what counts as right: one class per layout."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 import torch
@@ -17,14 +18,18 @@ SEEN = 10_000  # training samples that are evaluated
 class Layout(Protocol):
     """What the training loop asks of a layout; rows are places of images, (samples, images of a sample)."""
 
-    measures: tuple[str, ...]  # what is counted of every set that is evaluated; means over its samples
-    tables: dict[str, tuple[int, ...]]  # counts that are no means, and their shapes: confusion matrices
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """What is said of every sample of a set that is evaluated; means over the set are kept."""
+        ...
 
-    def __init__(self, case: Case):
-        """A layout is made for a case."""
+    @property
+    def tables(self) -> dict[str, tuple[int, ...]]:
+        """What is counted over a set, by name and shape: confusion matrices."""
+        ...
 
     def network(self, precision: torch.dtype) -> nn.Module:
-        """The network: forward(x) -> (output, digits read), penalised(x, names), project(); layers in ``arithmetic``."""
+        """The network: forward(x) -> (output, digits), penalised(x, names), project(); layers in ``arithmetic``."""
         ...
 
     def sets(self, seed: int, pictures: Resident) -> dict[str, Tensor]:
@@ -51,7 +56,7 @@ class Pairs:
         *("output.strict", "output.rounded", "output.decimals", "error"),
         *("label1.strict", "label1.rounded", "label2.strict", "label2.rounded"),
     )
-    tables = {"confusion": (2, 10, 10)}  # of either image: true digit, digit read
+    tables: dict[str, tuple[int, ...]] = {"confusion": (2, 10, 10)}  # of either image: true digit, digit read
 
     def __init__(self, case: Case):
         assert case.digits is not None
@@ -72,7 +77,8 @@ class Pairs:
             test = pair in out
             both = pair // width + self.first, pair % width + self.first
             columns = [
-                drawn_from(places[test][d], seed, 2 * pair + k, self.digits.samples) for k, d in enumerate(both)
+                drawn_from(places[test][d], seed, 2 * pair + k, self.digits.samples)
+                for k, d in enumerate(both)
             ]
             rows[test].append(torch.stack(columns, -1))
         train = torch.cat(rows[False])
@@ -104,4 +110,4 @@ class Pairs:
         return torch.stack([r.double() for r in right], -1), hit.flatten(1).double()
 
 
-LAYOUTS: dict[str, type[Layout]] = {"pair": Pairs}
+LAYOUTS: dict[str, Callable[[Case], Layout]] = {"pair": Pairs}

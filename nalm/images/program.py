@@ -21,7 +21,7 @@ from nalm.images.layouts import LAYOUTS
 from nalm.images.readers import noise_keys, starts
 from nalm.losses import loss as find_loss
 
-CHUNK = 1_000  # samples that are evaluated at a time
+CHUNK = 1_000  # samples that are evaluated at a time, at most
 SLOTS = 2  # of Adam, per parameter
 
 Tensors = dict[str, Tensor]
@@ -52,7 +52,10 @@ class Program:
     @property
     def mode(self) -> str:
         """How steps are run: captured or eager, compiled or not."""
-        words = [*(["captured"] if self.device.type == "cuda" else []), *(["compiled"] * bool(self.compiler.proven))]
+        words = [
+            *(["captured"] if self.device.type == "cuda" else []),
+            *(["compiled"] * bool(self.compiler.proven)),
+        ]
         return " ".join(words) or "eager"
 
     def step(self, loss_name: str) -> Callable[..., object]:
@@ -62,7 +65,12 @@ class Program:
         loss = find_loss(loss_name)
 
         def step(
-            params: Tensors, slots: dict[str, list[Tensor]], at: Tensor, noise: Tensors, t: Tensors, shared: Tensors
+            params: Tensors,
+            slots: dict[str, list[Tensor]],
+            at: Tensor,
+            noise: Tensors,
+            t: Tensors,
+            shared: Tensors,
         ) -> None:
             rows = t["train"][t["order"][(at.long() % epoch) * recipe.batch + t["grid"]]]
             x = self.layout.inputs(shared["images"][rows], t["transform"], at)
@@ -107,7 +115,9 @@ class Program:
     def judging(self, name: str) -> Callable[..., object]:
         """Add one chunk of a set to its sums."""
 
-        def judging(params: Tensors, at: Tensor, noise: Tensors, t: Tensors, s: Tensors, shared: Tensors) -> None:
+        def judging(
+            params: Tensors, at: Tensor, noise: Tensors, t: Tensors, s: Tensors, shared: Tensors
+        ) -> None:
             place = s["offset"] + s["grid"]
             rows, kept = s["rows"][place], s["kept"][place].unsqueeze(-1)
             x = self.layout.inputs(shared["images"][rows], t["transform"], at)
@@ -115,7 +125,7 @@ class Program:
             measures, counts = self.layout.judged(output, read, shared["digits"][rows])
             s["sums"].add_(torch.where(kept, measures, 0.0).sum(0))
             s["counts"].add_(torch.where(kept, counts, 0.0).sum(0))
-            s["offset"].add_(CHUNK)
+            s["offset"].add_(len(place))
 
         if name not in self._judges:
             self._judges[name] = judging
@@ -154,13 +164,14 @@ class Member:
     def _set(self, rows: Tensor) -> Tensors:
         """A set in whole chunks, with zeros for its sums."""
         device, layout = rows.device, self.program.layout
-        more = -len(rows) % CHUNK
+        chunk = min(CHUNK, len(rows))
+        more = -len(rows) % chunk
         kept = torch.arange(len(rows) + more, device=device) < len(rows)
         entries = sum(torch.Size(shape).numel() for shape in layout.tables.values())
         return {
             "rows": torch.cat([rows, rows.new_zeros(more, *rows.shape[1:])]),
             "kept": kept,
-            "grid": torch.arange(CHUNK, device=device),
+            "grid": torch.arange(chunk, device=device),
             "offset": torch.zeros((), dtype=torch.int64, device=device),
             "sums": torch.zeros(len(layout.measures), dtype=torch.float64, device=device),
             "counts": torch.zeros(entries, dtype=torch.float64, device=device),
@@ -215,8 +226,17 @@ class Member:
                 for part in ("offset", "sums", "counts"):
                     s[part].zero_()
                 judging = self.program.judging(name)
-                for _ in range(len(s["rows"]) // CHUNK):
-                    self._do(f"judge {name}", judging, self.params, self.at, self.noise, self.tables, s, self.shared)
+                for _ in range(len(s["rows"]) // len(s["grid"])):
+                    self._do(
+                        f"judge {name}",
+                        judging,
+                        self.params,
+                        self.at,
+                        self.noise,
+                        self.tables,
+                        s,
+                        self.shared,
+                    )
 
     def judged(self) -> tuple[dict[str, float], dict[str, Tensor]]:
         """Means by set and measure, and counts by set and table."""
@@ -227,7 +247,9 @@ class Member:
             for name, s in self.sets.items():
                 values = (s["sums"] / self.sizes[name]).tolist()
                 means |= {f"{name}.{m}": v for m, v in zip(layout.measures, values, strict=True)}
-                parts = s["counts"].cpu().split([torch.Size(shape).numel() for shape in layout.tables.values()])
+                parts = (
+                    s["counts"].cpu().split([torch.Size(shape).numel() for shape in layout.tables.values()])
+                )
                 for (table, shape), part in zip(layout.tables.items(), parts, strict=True):
                     counts[f"{name}.{table}"] = part.reshape(shape)
         return means, counts

@@ -79,7 +79,9 @@ class Trained:
         member = self.member
         with member.here():
             tensors = {f"params.{n}": p.cpu() for n, p in member.params.items()}
-            tensors |= {f"slots.{i}.{n}": s.cpu() for n, slots in member.slots.items() for i, s in enumerate(slots)}
+            tensors |= {
+                f"slots.{i}.{n}": s.cpu() for n, slots in member.slots.items() for i, s in enumerate(slots)
+            }
         tensors |= {f"means.{n}": torch.tensor([m[n] for m in self.means]).double() for n in self._names()}
         tensors |= {f"weights.{n}": torch.stack([w[n] for w in self.weights]) for n in self._weights()}
         tensors |= {f"counts.{n}": c for n, c in self.counts.items()}
@@ -175,7 +177,9 @@ class Training:
 
     def solved_now(self) -> np.ndarray:
         """Which runs are below their threshold at the last evaluation."""
-        return np.array([bool(m.steps) and m.errors("test")[-1] < m.run.case.threshold.value for m in self.members])
+        return np.array(
+            [bool(m.steps) and m.errors("test")[-1] < m.run.case.threshold.value for m in self.members]
+        )
 
     def advance(self) -> None:
         """Evaluate those that are due, then some steps of each that is not finished."""
@@ -211,7 +215,9 @@ class Training:
     def results(self) -> Runs:
         """What was recorded, as plain arrays."""
         members = self.members
-        names = [{n: np.stack([w[n].double().numpy() for w in m.weights]) for n in m.weights[0]} for m in members]
+        names = [
+            {n: np.stack([w[n].double().numpy() for w in m.weights]) for n in m.weights[0]} for m in members
+        ]
         return Runs(
             cases=[m.run.case for m in members],
             seeds=[m.run.seed for m in members],
