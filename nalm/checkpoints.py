@@ -18,7 +18,9 @@ from nalm.errors import NALMError
 from nalm.store import Arrays, Key
 
 FOLDER = "checkpoints"
-NETWORKS = "networks"  # of single runs that read images: they stay, so that a longer training can go on from them
+NETWORKS = (
+    "networks"  # of single runs that read images: they stay, so that a longer training can go on from them
+)
 STALE = 600  # seconds after which a file that is being written is nobody's
 
 
@@ -117,8 +119,8 @@ def kept(folder: Path, trunk: str, seed: int) -> Arrays:
         raise _damaged(path, error) from None
     if found != (__version__, trunk, str(seed)):
         raise NALMError(
-            f"The network {path} is of nalm {found[0]}, case {found[1][:12]} and seed {found[2]}, which is not what its "
-            "name says: delete it, and its run starts again."
+            f"The network {path} is of nalm {found[0]}, case {found[1][:12]} and seed {found[2]}, not what its name "
+            "says: delete it, and its run starts again."
         )
     return arrays
 

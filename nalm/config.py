@@ -110,7 +110,9 @@ class Recipe(Value):
     gradient_noise: float = 0.0  # eta of N(0, eta / (1 + step)^0.55)
     inalu: bool = False  # the iNALU's rule: penalty `weight` by 0.05 once it fits, reinitialise if stuck
     stop_when_solved: bool = False
-    weight_decay: float = later(0.0)  # times a weight is added to its gradient, in the layers after a reader of images
+    weight_decay: float = later(
+        0.0
+    )  # times a weight is added to its gradient, in the layers after a reader of images
     grid: int = later(0)  # initial weights on a grid of so many points from 0 to 1, by the seed; 0 draws them
 
     def check(self) -> None:
@@ -189,7 +191,7 @@ class Case(Value):
     times: tuple[int, ...] = later(())
     operands: tuple[tuple[int, int], ...] = later(())
     test_inputs: int = later(0)
-    digits: Digits | None = later(None)
+    digits: Digits | None = later(None)  # noqa: RUF009
 
     def check(self) -> None:
         require(len(self.model) >= 1, "A case needs a model of at least one layer.")
@@ -215,11 +217,12 @@ class Case(Value):
         require(self.test_inputs >= 0, f"A test list has 0 or more inputs, got {self.test_inputs}.")
         require(not (self.test_inputs and self.times), "A test list is no sequence: test_inputs or times.")
         require(
-            self.digits is None or (self.train.kind == "grid" and self.train.low in range(10)),
-            f"Digits are whole numbers from 0 or more on, such as grid(0, 10); got {self.train}.",
+            self.digits is None or self.train.low in range(10),
+            f"Digits are whole numbers from 0 to 9, such as grid(0, 10); got {self.train}.",
         )
         require(
-            self.digits is not None or not self.recipe.weight_decay, "Only networks of images have weight decay."
+            self.digits is not None or not self.recipe.weight_decay,
+            "Only networks of images have weight decay.",
         )
 
     @property

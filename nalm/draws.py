@@ -13,7 +13,12 @@ from torch import Tensor
 
 STREAMS = (
     *("start", "positions", "train", "validation", "test", "noise", "gradient", "threshold", "rows"),
-    *("samples", "order", "dropout", "transform"),  # of images; new ones go to the end, since a stream is its place
+    *(
+        "samples",
+        "order",
+        "dropout",
+        "transform",
+    ),  # of images; new ones go to the end, since a stream is its place
 )
 
 _GOLDEN = 0x9E3779B1 - 2**32  # odd multipliers, written as the signed 32-bit values torch holds

@@ -61,7 +61,9 @@ def folder(data: Path | str = "") -> Path:
         )
     if not place.is_dir():
         named = "--data" if str(data) else VARIABLE
-        raise NALMError(f"{named} names the folder {place}, which does not exist: it should hold {', '.join(FILES)}.")
+        raise NALMError(
+            f"{named} names the folder {place}, which does not exist: it should hold {', '.join(FILES)}."
+        )
     return place
 
 
@@ -75,7 +77,9 @@ def _read(place: Path, name: str) -> Bytes:
     shape, digest = FILES[name]
     path = next((p for p in (place / f"{name}.gz", place / name) if p.exists()), None)
     if path is None:
-        raise NALMError(f"{place} has no {name} and no {name}.gz: put one of them there, or name another folder with --data.")
+        raise NALMError(
+            f"{place} has no {name} and no {name}.gz: put one of them there, or name another folder with --data."
+        )
     try:
         content = path.read_bytes()
         if path.suffix == ".gz":
@@ -84,7 +88,9 @@ def _read(place: Path, name: str) -> Bytes:
         raise NALMError(f"{path} cannot be read ({error}): copy it again from its source.") from None
     array = parsed(content, shape, path)
     if hashlib.sha256(content).hexdigest() != digest:
-        raise NALMError(f"{path} does not hold what was published under this name: its SHA-256 differs; copy it again.")
+        raise NALMError(
+            f"{path} does not hold what was published under this name: its SHA-256 differs; copy it again."
+        )
     return array
 
 
@@ -94,25 +100,44 @@ def parsed(content: bytes, shape: tuple[int, ...], path: Path) -> Bytes:
     words = tuple(int.from_bytes(content[i : i + 4], "big") for i in range(0, ends, 4))
     magic = 0x0800 + len(shape)  # 08: unsigned bytes; then the number of axes
     if len(content) < ends or words[0] != magic:
-        raise NALMError(f"{path} is no IDX file with {len(shape)} axes of bytes: it begins with 0x{content[:4].hex()}, not 0x{magic:08x}.")
+        raise NALMError(
+            f"{path} is no IDX file of bytes with {len(shape)} axes: it begins with 0x{content[:4].hex()}, "
+            f"not 0x{magic:08x}."
+        )
     if words[1:] != shape:
-        raise NALMError(f"{path} holds an array of {words[1:]}, not of {shape}: is it another file under this name?")
+        raise NALMError(
+            f"{path} holds an array of {words[1:]}, not of {shape}: is it another file under this name?"
+        )
     wanted = ends + int(np.prod(shape))
     if len(content) != wanted:
-        raise NALMError(f"{path} has {len(content):,} bytes where {wanted:,} belong: it is cut off or too long; copy it again.")
+        raise NALMError(
+            f"{path} has {len(content):,} bytes where {wanted:,} belong: it is cut off or too long; copy it again."
+        )
     return np.frombuffer(content, np.uint8, offset=ends).reshape(shape)
 
 
 # -- digits made in code --------------------------------------------------------------------------
 
 GLYPHS = (  # five columns of seven dots, the lowest bit on top
-    *((62, 81, 73, 69, 62), (0, 66, 127, 64, 0), (66, 97, 81, 73, 70), (33, 65, 69, 75, 49), (24, 20, 18, 127, 16)),
-    *((39, 69, 69, 69, 57), (60, 74, 73, 73, 48), (1, 113, 9, 5, 3), (54, 73, 73, 73, 54), (6, 73, 73, 41, 30)),
+    *(
+        (62, 81, 73, 69, 62),
+        (0, 66, 127, 64, 0),
+        (66, 97, 81, 73, 70),
+        (33, 65, 69, 75, 49),
+        (24, 20, 18, 127, 16),
+    ),
+    *(
+        (39, 69, 69, 69, 57),
+        (60, 74, 73, 73, 48),
+        (1, 113, 9, 5, 3),
+        (54, 73, 73, 73, 54),
+        (6, 73, 73, 41, 30),
+    ),
 )
 
 
 def drawn(train: int = 200, test: int = 50, seed: int = 0) -> Pictures:
-    """So many images of every digit, made in code: a dotted letter at any place, of any weight, in noise.
+    """So many images of every digit, made in code: dots about the middle, brighter or darker, in noise.
 
     >>> pictures = drawn(2, 1)
     >>> pictures.train.shape, pictures.test_digits.tolist()
@@ -132,6 +157,6 @@ def _drawn(digit: int, source: np.random.RandomState) -> Bytes:
     dots = (columns[None, :] >> np.arange(7, dtype=np.uint8)[:, None]) & 1  # (7, 5)
     glyph = np.kron(dots, np.ones((3, 3)))  # (21, 15)
     image = source.uniform(0, 40, (SIDE, SIDE))
-    top, left = source.randint(0, SIDE - glyph.shape[0] + 1), source.randint(3, SIDE - glyph.shape[1] - 2)
+    top, left = source.randint(2, 6), source.randint(5, 9)
     image[top : top + glyph.shape[0], left : left + glyph.shape[1]] += glyph * source.uniform(140, 215)
     return image.astype(np.uint8)

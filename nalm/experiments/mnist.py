@@ -1,8 +1,8 @@
 """Units inside larger networks: images of two digits are read, and a unit learns what is to be done with them.
 
 Thesis 4.6.1.1 (product) and 5.10 with appendix G.8 (division); document 004, section 8.1.
-Settings are those of the tables. Departures: an epoch has whole batches only (703 for the product, 570 for the
-quotient), of the training samples 10,000 are evaluated, and weights of penalties grow with every step of epochs 30 to 40.
+Settings are those of the tables. Departures: an epoch has whole batches only (703 for products, 570 for quotients), of
+the training samples some 10,000 are evaluated, and penalties grow with every step of epochs 30 to 40, not in stairs.
 """
 
 from nalm.config import Case, Digits, Experiment, Layer, Ramp, Recipe, Threshold, grid
@@ -44,9 +44,9 @@ def clipped(case: Case) -> Case:
     return case.replace(recipe=case.recipe.replace(clip_norm=1.0))
 
 
-def product(layer: Layer, digits: Digits = Digits()) -> Case:
-    """Two digits from 0 to 9, multiplied."""
-    return task(layer, "multiply", 0, digits)
+def product(layer: Layer) -> Case:
+    """Two digits from 0 to 9, multiplied; outputs count when right to the last bit."""
+    return task(layer, "multiply", 0, Digits())
 
 
 def quotient(layer: Layer) -> Case:

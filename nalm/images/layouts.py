@@ -17,15 +17,23 @@ SEEN = 10_000  # training samples that are evaluated
 class Layout(Protocol):
     """What the training loop asks of a layout; rows are places of images, (samples, images of a sample)."""
 
-    measures: tuple[str, ...]  # what is counted of every set that is evaluated; means over its samples
-    tables: dict[str, tuple[int, ...]]  # counts that are no means, and their shapes: confusion matrices
-    long: bool  # whether an evaluation has too many operations to be compiled
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """What is said of every sample of a set that is evaluated; means over the set are kept."""
+        ...
 
-    def __init__(self, case: Case):
-        """A layout is made for a case."""
+    @property
+    def long(self) -> bool:
+        """Whether an evaluation has too many operations to be compiled."""
+        ...
+
+    @property
+    def tables(self) -> dict[str, tuple[int, ...]]:
+        """What is counted over a set, by name and shape: confusion matrices."""
+        ...
 
     def network(self, precision: torch.dtype) -> nn.Module:
-        """The network: forward(x) -> (output, digits read), penalised(x, names), project(); layers in ``arithmetic``."""
+        """The network: forward(x) -> (output, digits), penalised(x, names), project(); layers in ``arithmetic``."""
         ...
 
     def sets(self, seed: int, pictures: Resident) -> dict[str, Tensor]:
@@ -56,7 +64,7 @@ class Pairs:
         *("output.strict", "output.rounded", "output.decimals", "error"),
         *("label1.strict", "label1.rounded", "label2.strict", "label2.rounded"),
     )
-    tables = {"confusion": (2, 10, 10)}  # of either image: true digit, digit read
+    tables: dict[str, tuple[int, ...]] = {"confusion": (2, 10, 10)}  # of either image: true digit, digit read
     long = False
 
     def __init__(self, case: Case):

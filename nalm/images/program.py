@@ -21,7 +21,7 @@ from nalm.images.kinds import LAYOUTS
 from nalm.images.readers import buffers, starts
 from nalm.losses import loss as find_loss
 
-CHUNK = 1_000  # samples that are evaluated at a time
+CHUNK = 1_000  # samples that are evaluated at a time, at most
 CHUNKS = 1_000  # of a set, at most
 SLOTS = 2  # of Adam, per parameter
 
@@ -31,15 +31,24 @@ Tensors = dict[str, Tensor]
 class Program:
     """What members have in common: the layout, the network, and the compiled functions."""
 
-    def __init__(self, case: Case, data: str, device: torch.device, compiled: bool):
+    def __init__(
+        self,
+        case: Case,
+        data: str,
+        device: torch.device,
+        compiled: bool,
+        precision: torch.dtype | None = None,
+    ):
         assert case.digits is not None
         on_gpu = device.type == "cuda"
         if on_gpu:  # one result per multiplication, whatever other streams do
             os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         self.case, self.device = case, device
         self.layout = LAYOUTS[case.digits.layout](case)
-        self.precision = torch.bfloat16 if on_gpu else torch.float32
-        with torch.device("meta"):  # numbers are handed in; torch's generator is left alone
+        self.precision = precision or (torch.bfloat16 if on_gpu else torch.float32)
+        with torch.random.fork_rng(
+            devices=[]
+        ):  # their numbers are handed in; torch's generator stays where it is
             self.network = self.layout.network(self.precision)
             self.judge = self.layout.network(self.precision).eval()
         self._learn = Methods(self.network, "penalised", "project")
