@@ -14,6 +14,7 @@ from nalm.experiments import (
     logic,
     madsen,
     mnist,
+    mnist_more,
     quick,
     schloer,
     trask,
@@ -36,6 +37,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         beyond,
         logic,
         mnist,
+        mnist_more,
     )
     for experiment in module.EXPERIMENTS
 }

@@ -1,6 +1,5 @@
 """How images make a sample, what is asked about it, and what counts as right: one class per layout."""
 
-from collections.abc import Callable
 from typing import Protocol
 
 import torch
@@ -21,6 +20,11 @@ class Layout(Protocol):
     @property
     def measures(self) -> tuple[str, ...]:
         """What is said of every sample of a set that is evaluated; means over the set are kept."""
+        ...
+
+    @property
+    def long(self) -> bool:
+        """Whether an evaluation has too many operations to be compiled."""
         ...
 
     @property
@@ -48,6 +52,10 @@ class Layout(Protocol):
         """Of every sample the measures (batch, measures), and its counts (batch, entries of all tables)."""
         ...
 
+    def error(self, means: dict[str, float], test: bool) -> float:
+        """What a run is judged by, of all that was measured: on what it may be chosen by, or in the test."""
+        ...
+
 
 class Pairs:
     """Two images side by side, and one operation on their digits (thesis 4.6.1.1 and 5.10)."""
@@ -57,6 +65,7 @@ class Pairs:
         *("label1.strict", "label1.rounded", "label2.strict", "label2.rounded"),
     )
     tables: dict[str, tuple[int, ...]] = {"confusion": (2, 10, 10)}  # of either image: true digit, digit read
+    long = False
 
     def __init__(self, case: Case):
         assert case.digits is not None
@@ -82,7 +91,12 @@ class Pairs:
             ]
             rows[test].append(torch.stack(columns, -1))
         train = torch.cat(rows[False])
-        return {"train": train, "seen": train[:: -(-len(train) // SEEN)], "test": torch.cat(rows[True])}
+        return {"train": train, "seen": self.some(train), "test": torch.cat(rows[True])}
+
+    @staticmethod
+    def some(train: Tensor) -> Tensor:
+        """The training samples that are evaluated."""
+        return train[:: -(-len(train) // SEEN)]
 
     def inputs(self, images: Tensor, key: Tensor, step: Tensor) -> Tensor:
         """The images, normalised."""
@@ -109,5 +123,6 @@ class Pairs:
         hit = (digits.unsqueeze(-1) == ten).unsqueeze(-1) & (seen.unsqueeze(-1) == ten).unsqueeze(-2)
         return torch.stack([r.double() for r in right], -1), hit.flatten(1).double()
 
-
-LAYOUTS: dict[str, Callable[[Case], Layout]] = {"pair": Pairs}
+    def error(self, means: dict[str, float], test: bool) -> float:
+        """The share of outputs that are not right, in the sense of the case."""
+        return 1 - means[f"{'test' if test else 'seen'}.output.{self.digits.exact}"]

@@ -17,11 +17,12 @@ from nalm.config import Case
 from nalm.engine.compiler import Compiler, Methods
 from nalm.engine.network import Network
 from nalm.images.data import resident, shuffled
-from nalm.images.layouts import LAYOUTS
-from nalm.images.readers import noise_keys, starts
+from nalm.images.kinds import LAYOUTS
+from nalm.images.readers import buffers, starts
 from nalm.losses import loss as find_loss
 
 CHUNK = 1_000  # samples that are evaluated at a time, at most
+CHUNKS = 1_000  # of a set, at most
 SLOTS = 2  # of Adam, per parameter
 
 Tensors = dict[str, Tensor]
@@ -84,7 +85,7 @@ class Program:
             rows = t["train"][t["order"][(at.long() % epoch) * recipe.batch + t["grid"]]]
             x = self.layout.inputs(shared["images"][rows], t["transform"], at)
             y = self.layout.target(shared["digits"][rows])
-            counters = {n.removesuffix("key") + "counter": at for n in noise}
+            counters = {n.removesuffix("key") + "counter": at for n in noise if n.endswith("noise.key")}
 
             def objective(p: Tensors) -> Tensor:
                 output, terms = self._learn("penalised", {**p, **noise, **counters}, x, names)
@@ -127,17 +128,19 @@ class Program:
         def judging(
             params: Tensors, at: Tensor, noise: Tensors, t: Tensors, s: Tensors, shared: Tensors
         ) -> None:
-            place = s["offset"] + s["grid"]
+            place, chunk = s["offset"] + s["grid"], len(s["grid"])
             rows, kept = s["rows"][place], s["kept"][place].unsqueeze(-1)
-            x = self.layout.inputs(shared["images"][rows], t["transform"], at)
+            x = self.layout.inputs(shared["images"][rows], s["transform"], at * CHUNKS + s["offset"] // chunk)
             output, read = self._judge("forward", {**params, **noise}, x)
             measures, counts = self.layout.judged(output, read, shared["digits"][rows])
             s["sums"].add_(torch.where(kept, measures, 0.0).sum(0))
             s["counts"].add_(torch.where(kept, counts, 0.0).sum(0))
-            s["offset"].add_(len(place))
+            s["offset"].add_(chunk)
 
         if name not in self._judges:
             self._judges[name] = judging
+        if self.layout.long:
+            return self._judges[name]
         return self.compiler(f"judge {name}", self._judges[name])
 
 
@@ -150,7 +153,7 @@ class Member:
         self.stream = torch.cuda.Stream() if device.type == "cuda" else None
         self.params = {n: p.to(device) for n, p in starts(program.network, seed).items()}
         self.slots = {n: [torch.zeros_like(p) for _ in range(SLOTS)] for n, p in self.params.items()}
-        self.noise = {n: k.to(device) for n, k in noise_keys(program.network, seed).items()}
+        self.noise = {n: k.to(device) for n, k in buffers(program.network, seed).items()}
         self.at = torch.zeros((), dtype=torch.int32, device=device)
         sets = program.layout.sets(seed, program.pictures)
         train = sets.pop("train").to(device)
@@ -161,7 +164,7 @@ class Member:
             "lr": torch.tensor([case.recipe.lr], device=device),
             "transform": draws.keys([seed], "transform", device=device)[0],
         }
-        self.sets = {name: self._set(rows.to(device)) for name, rows in sets.items()}
+        self.sets = {name: self._set(rows.to(device), i) for i, (name, rows) in enumerate(sets.items())}
         self.sizes = {name: len(rows) for name, rows in sets.items()}
         self.shared = {"images": program.pictures.images, "digits": program.pictures.digits}
         self.graphs: dict[str, torch.cuda.CUDAGraph] = {}
@@ -170,8 +173,8 @@ class Member:
         if self.stream is not None:
             torch.cuda.synchronize()
 
-    def _set(self, rows: Tensor) -> Tensors:
-        """A set in whole chunks, with zeros for its sums."""
+    def _set(self, rows: Tensor, number: int) -> Tensors:
+        """A set in whole chunks, with zeros for its sums and a key for what is drawn anew."""
         device, layout = rows.device, self.program.layout
         chunk = min(CHUNK, len(rows))
         more = -len(rows) % chunk
@@ -181,6 +184,7 @@ class Member:
             "rows": torch.cat([rows, rows.new_zeros(more, *rows.shape[1:])]),
             "kept": kept,
             "grid": torch.arange(chunk, device=device),
+            "transform": draws.keys([self.seed], "transform", 1 + number, device=device)[0],
             "offset": torch.zeros((), dtype=torch.int64, device=device),
             "sums": torch.zeros(len(layout.measures), dtype=torch.float64, device=device),
             "counts": torch.zeros(entries, dtype=torch.float64, device=device),

@@ -45,29 +45,32 @@ def linear_start(weight: tuple[int, ...]) -> dict[str, Start]:
     return {"weight": Uniform(weight, -r, r), "bias": Uniform(weight[:1], -r, r)}
 
 
+def convolved(conv: nn.Conv2d, x: Tensor) -> Tensor:
+    """A convolution in the precision of x, and what is positive of it."""
+    order = torch.contiguous_format if x.dtype == torch.float32 else torch.channels_last  # for tensor cores
+    bias = None if conv.bias is None else conv.bias.to(x.dtype)
+    return torch.relu(T.conv2d(x, conv.weight.to(x.dtype, memory_format=order), bias))
+
+
 class Classifier(nn.Module):
-    """Logits of the digits on images of 28 x 28 (thesis Fig. E.1, after PyTorch's MNIST example).
+    """Logits of the digits on images of 28 x 28 (thesis Fig. E.1, after PyTorch's MNIST example), or of another side.
 
     The convolutions and the first linear layer run in ``precision``; parameters and logits stay float32.
     """
 
-    def __init__(self, classes: int, precision: torch.dtype = torch.float32):
+    def __init__(
+        self, classes: int, precision: torch.dtype = torch.float32, *, channels: int = 1, side: int = 28
+    ):
         super().__init__()
         self.precision = precision
-        self.conv1, self.conv2 = nn.Conv2d(1, 32, 3), nn.Conv2d(32, 64, 3)
+        self.conv1, self.conv2 = nn.Conv2d(channels, 32, 3), nn.Conv2d(32, 64, 3)
         self.dropout1, self.dropout2 = Dropout(2), Dropout(1)
-        self.fc1, self.fc2 = nn.Linear(9216, 128), nn.Linear(128, classes)
+        self.fc1, self.fc2 = nn.Linear(64 * ((side - 4) // 2) ** 2, 128), nn.Linear(128, classes)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Logits (batch, classes) of images (batch, 1, 28, 28)."""
+        """Logits (batch, classes) of images (batch, channels, side, side)."""
         p = self.precision
-        order = (
-            torch.contiguous_format if p == torch.float32 else torch.channels_last
-        )  # as tensor cores take it
-        x = x.to(p)
-        for conv in (self.conv1, self.conv2):
-            assert conv.bias is not None
-            x = torch.relu(T.conv2d(x, conv.weight.to(p, memory_format=order), conv.bias.to(p)))
+        x = convolved(self.conv2, convolved(self.conv1, x.to(p)))
         x = self.dropout1(T.max_pool2d(x, 2).flatten(1))
         x = torch.relu(T.linear(x, self.fc1.weight.to(p), self.fc1.bias.to(p)))
         logits: Tensor = self.fc2(self.dropout2(x.float()))
@@ -120,16 +123,19 @@ def starts(network: nn.Module, seed: int) -> Tensors:
     modules = [(n, m) for n, m in network.named_modules() if isinstance(m, nn.Conv2d | nn.Linear)]
     for i, (name, module) in enumerate(modules):
         source = draws.Drawn([seed], FIRST + i)
-        for part, start in linear_start(tuple(module.weight.shape)).items():
+        begins = getattr(module, "start", dict)() or linear_start(tuple(module.weight.shape))
+        for part, start in begins.items():
             if getattr(module, part) is not None:
-                found[f"{name}.{part}"] = start.sample(source)[0].float()
+                found[f"{name}.{part}"] = start.sample(source).expand(1, *start.shape)[0].float().clone()
     return found
 
 
-def noise_keys(network: nn.Module, seed: int) -> Tensors:
-    """Keys of all noise inside by buffer name: that of the units, and what is left out of the reader."""
+def buffers(network: nn.Module, seed: int) -> Tensors:
+    """What a network holds beside its parameters, by name: constants, and the keys of noise and of what is left out."""
     arithmetic = network.get_submodule("arithmetic")
     assert isinstance(arithmetic, Network)
     found = {f"arithmetic.{n}": k[0] for n, k in arithmetic.noise_keys([seed]).items()}
     dropped = [n for n, m in network.named_modules() if isinstance(m, Dropout)]
-    return found | {f"{n}.noise.key": draws.keys([seed], "dropout", i)[0] for i, n in enumerate(dropped)}
+    found |= {f"{n}.noise.key": draws.keys([seed], "dropout", i)[0] for i, n in enumerate(dropped)}
+    fixed = [(n, m) for n, m in network.named_modules() if hasattr(m, "constants")]
+    return found | {f"{n}.{name}": value for n, m in fixed for name, value in m.constants().items()}

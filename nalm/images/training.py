@@ -14,7 +14,7 @@ from nalm.engine.plan import Run
 from nalm.engine.records import SMALL
 from nalm.errors import NALMError
 from nalm.images.program import Member, Program
-from nalm.runs import Mark, Runs
+from nalm.runs import Mark, Runs, best
 from nalm.units import Unit
 from nalm.units.spelling import letters
 
@@ -44,7 +44,8 @@ class Trained:
     def due(self) -> bool:
         """Whether an evaluation belongs here: before every epoch, and at the end."""
         case = self.run.case
-        ends = self.at % case.epoch == 0 or self.at == case.recipe.steps
+        assert case.digits is not None
+        ends = self.at % (case.digits.every * case.epoch) == 0 or self.at == case.recipe.steps
         return ends and (not self.steps or self.steps[-1] != self.at)
 
     def advance(self) -> None:
@@ -123,18 +124,17 @@ class Trained:
 
     # -- results ------------------------------------------------------------------------------
 
-    def errors(self, which: str) -> np.ndarray:
-        """Shares of wrong outputs of a set at every evaluation, by the case's rule."""
-        digits = self.run.case.digits
-        assert digits is not None
-        return np.array([1 - m[f"{which}.output.{digits.exact}"] for m in self.means])
+    def errors(self, test: bool) -> np.ndarray:
+        """What a run is judged by at every evaluation."""
+        layout = self.member.program.layout
+        return np.array([layout.error(means, test) for means in self.means])
 
     def mark(self) -> Mark:
         """The epoch that is judged, and when the test was first good enough."""
         digits = self.run.case.digits
         assert digits is not None
-        seen, test = self.errors("seen"), self.errors("test")
-        chosen = len(self.steps) - 1
+        seen, test = self.errors(False), self.errors(True)
+        chosen = len(self.steps) - 1 if digits.chosen != "validation" else best(seen)
         if digits.chosen == "train":
             late = max(0, len(self.steps) - LATE)
             chosen = late + int(np.argmin(seen[late:]))
@@ -178,7 +178,7 @@ class Training:
     def solved_now(self) -> np.ndarray:
         """Which runs are below their threshold at the last evaluation."""
         return np.array(
-            [bool(m.steps) and m.errors("test")[-1] < m.run.case.threshold.value for m in self.members]
+            [bool(m.steps) and m.errors(True)[-1] < m.run.case.threshold.value for m in self.members]
         )
 
     def advance(self) -> None:
@@ -222,8 +222,8 @@ class Training:
             cases=[m.run.case for m in members],
             seeds=[m.run.seed for m in members],
             steps=[np.array(m.steps) for m in members],
-            validation=[m.errors("seen") for m in members],
-            test=[m.errors("test") for m in members],
+            validation=[m.errors(False) for m in members],
+            test=[m.errors(True) for m in members],
             sparsity=[np.array(m.sparsity) for m in members],
             weights=[{n: path[-1] for n, path in paths.items()} for paths in names],
             trajectories=names,
