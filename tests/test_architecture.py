@@ -54,6 +54,7 @@ BELOW = {
         *("errors", "config", "draws", "stats", "claims", "experiments", "formula", "operations", "runs"),
         *("tasks", "truth"),
     },
+    "lengths": {"errors", "config", "stats", "labels", "published", "experiments", "runs"},
     "verdict_tables": {"stats", "claims", "compare", "suggest"},
     "landscapes": {"errors", "config", "operations", "units", "tasks"},
     "report": {
@@ -70,7 +71,7 @@ BELOW = {
             "shipped",
             "source",
         ),
-        *("landscapes", "truth", "compositions", "__init__"),
+        *("landscapes", "truth", "compositions", "lengths", "__init__"),
     },
     "engine": {
         *(
@@ -100,6 +101,7 @@ BELOW = {
             "runs",
             "data",
             "checkpoints",
+            "networks",
         ),
         "engine",
     },
@@ -193,6 +195,7 @@ def test_configurations_need_no_torch():
         "summary",
         "tables",
         "costs",
+        "lengths",
         "asked",
         "compare",
         "suggest",

@@ -46,10 +46,10 @@ def linear_start(weight: tuple[int, ...]) -> dict[str, Start]:
 
 
 def convolved(conv: nn.Conv2d, x: Tensor) -> Tensor:
-    """A convolution in the precision of x, and what is positive of it."""
-    order = torch.contiguous_format if x.dtype == torch.float32 else torch.channels_last  # for tensor cores
-    bias = None if conv.bias is None else conv.bias.to(x.dtype)
-    return torch.relu(T.conv2d(x, conv.weight.to(x.dtype, memory_format=order), bias))
+    """A convolution in the precision of x, and what is positive of it; in less than float32 as tensor cores take it."""
+    assert conv.bias is not None
+    order = torch.contiguous_format if x.dtype == torch.float32 else torch.channels_last
+    return torch.relu(T.conv2d(x, conv.weight.to(x.dtype, memory_format=order), conv.bias.to(x.dtype)))
 
 
 class Classifier(nn.Module):
