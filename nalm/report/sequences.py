@@ -13,6 +13,7 @@ from nalm.report.study import Study
 Figure = dict[str, Any]
 WORDS = {"multiply": "products", "add": "sums", "count": "counts"}
 FLOOR = 1e-12  # of an error on a logarithmic axis
+WIDTH = 0.6  # of a length's place on the axis, shared by its cells
 
 
 def sequences(study: Study) -> list[dict[str, Any]]:
@@ -98,17 +99,22 @@ def success(rows: Sequence[Row]) -> Figure:
     """Share of runs below the limit by length with Wilson's intervals; published shares as open marks."""
     looks = colours([row.name for row in rows])
     data: list[Figure] = []
-    for row in rows[1:] or rows:  # of references it says nothing
+    shown = rows[1:] or rows  # of references it says nothing
+    for k, row in enumerate(shown):
         found = [r.success for r in row.lengths]
         x = [r.length for r in row.lengths]
+        shift = 0.0 if _wide(rows) else WIDTH * (k - (len(shown) - 1) / 2) / len(shown)
         data.append(
-            _marks(row.name, looks, x, [i.estimate for i in found])
+            _marks(row.name, looks, [n + shift for n in x], [i.estimate for i in found])
             | {
                 "error_y": _whiskers(
                     [i.high - i.estimate for i in found], [i.estimate - i.low for i in found]
                 ),
-                "text": [f"{round(i.estimate * i.n)} of {i.n} runs" for i in found],
-                "hovertemplate": f"<b>{safe(row.name)}</b>, length %{{x}}: %{{text}}<extra></extra>",
+                "text": [
+                    f"length {n}: {round(i.estimate * i.n)} of {i.n} runs"
+                    for n, i in zip(x, found, strict=True)
+                ],
+                "hovertemplate": f"<b>{safe(row.name)}</b>, %{{text}}<extra></extra>",
             }
         )
         published = lengths.published(row.case)
@@ -148,12 +154,16 @@ def _whiskers(up: Sequence[float], down: Sequence[float]) -> dict[str, Any]:
     return {"type": "data", "symmetric": False, **ends, "thickness": 1, "width": 2}
 
 
+def _wide(rows: Sequence[Row]) -> bool:
+    """Whether lengths take a logarithmic axis."""
+    return max(r.length for r in rows[0].lengths) > 100
+
+
 def _layout(rows: Sequence[Row], title: str, axis: dict[str, Any]) -> dict[str, Any]:
-    longest = max(r.length for r in rows[0].lengths)
     return {
         "height": 360,
         "margin": {"l": 64, "r": 12, "t": 12, "b": 44},
         "legend": {"orientation": "h", "y": 1.14},
-        "xaxis": {"title": {"text": "length of the sequences"}, "type": "log" if longest > 100 else "linear"},
+        "xaxis": {"title": {"text": "length of the sequences"}, "type": "log" if _wide(rows) else "linear"},
         "yaxis": {"title": {"text": title}, **axis},
     }

@@ -125,5 +125,5 @@ def test_colours_add_up():
 def test_the_page_has_them_all(folder, tmp_path):
     text = pages.write(folder, tmp_path / "page.html").read_text()
     assert "Sequences: products" in text and "Sequences: counts" in text
-    assert "published 0.90, agrees" in text
+    assert "theirs 0.90, agrees" in text and "theirs 1.00, differs" in text
     assert text.count('alt="second localiser"') == 4 and "read 1.0 and 2.0" in text
