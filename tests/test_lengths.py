@@ -110,7 +110,7 @@ def test_published_rates_stand_beside_cases_however_long():
         assert sorted(found) == list(LENGTHS)
         assert [found[n].value for n in (1, 2, 6, 12)] == [0.9, 1.0, 0.8, 0.7]
     assert published(GIVEN) == {}
-    free = CASES[8]
+    free = EXPERIMENTS["mnist/sequence-free"].cases[1]
     assert free.model == NMU.model and published(free)[1] != published(NMU)[1]
 
 
@@ -131,6 +131,6 @@ def test_rates_agree_within_either_interval():
 
 
 def test_two_cases_of_a_unit_are_told_apart():
-    names = named(CASES)
-    assert len(set(names.values())) == len(CASES)
-    assert {"reference", "NMU, weight 10, inputs 1", "NMU, weight 10"} <= set(names.values())
+    both = named([*CASES, EXPERIMENTS["mnist/sequence-free"].cases[1]])
+    assert len(set(both.values())) == len(both)
+    assert {"reference", "NMU, weight 10, inputs 1", "NMU, weight 10"} <= set(both.values())
