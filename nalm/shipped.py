@@ -21,6 +21,7 @@ from nalm.store import Store
 
 POINTS = 51  # of a curve that is shipped
 SEEN = ("test", "validation")  # curves that are shipped for every run
+MEASURES = "measures."
 MOVING = 5  # seeds whose weight trajectories are shipped
 DRAWN = ("MLP",)  # baselines whose predictions are drawn
 NUMBERS = [f.name for f in fields(Outcome) if f.name not in ("case", "seed", "version")]
@@ -112,11 +113,17 @@ def points(store: Store, o: Outcome) -> dict[str, np.ndarray]:
     """A run's curves at some 51 of its evaluations, and for the first seeds the paths of its weights.
 
     Starts on a grid are a map, which needs all of them; perceptrons of two inputs are drawn from their final weights.
+    What else was measured of a network that reads images is there as well, also at the evaluation that counts.
     """
     arrays = store.arrays(o.case.hash, o.seed)
     count = len(arrays["steps"])
-    kept = np.unique(np.linspace(0, count - 1, min(POINTS, count)).round().astype(int))
+    kept = np.linspace(0, count - 1, min(POINTS, count)).round().astype(int)
+    if o.case.digits is not None:
+        kept = np.append(kept, np.flatnonzero(arrays["steps"] == o.best_step))
+    kept = np.unique(kept)
     found = {name: arrays[name][kept] for name in ("steps", *SEEN)}
+    measured = {n.removeprefix(MEASURES): v for n, v in arrays.items() if n.startswith(MEASURES)}
+    found |= {name: v[kept] if v.shape == (count,) else v.flatten() for name, v in measured.items()}
     if o.seed >= MOVING and not o.case.recipe.grid:
         return found
     paths = {n.removeprefix("trajectories."): v for n, v in arrays.items() if n.startswith("trajectories.")}

@@ -80,3 +80,8 @@ def shuffled(count: int, wanted: int, seed: int, epoch: int, device: torch.devic
 def normalised(images: Tensor) -> Tensor:
     """Bytes as numbers around zero."""
     return (images.float() / 255 - MEAN) / SPREAD
+
+
+def as_bytes(images: Tensor) -> Tensor:
+    """Numbers around zero as the bytes they were, for pictures."""
+    return ((images * SPREAD + MEAN) * 255).round().clamp(0, 255).to(torch.uint8)

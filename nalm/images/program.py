@@ -52,7 +52,7 @@ class Program:
             self.network = self.layout.network(self.precision)
             self.judge = self.layout.network(self.precision).eval()
         self._learn = Methods(self.network, "penalised", "project")
-        self._judge = Methods(self.judge, "forward")
+        self.quiet = Methods(self.judge, "forward", "seen")  # without noise
         self.pictures = resident(case.digits.source, data, str(device))
         self.compiler = Compiler(compiled and on_gpu)  # on a CPU convolutions are all of the time
         self._optimiser = optim.optimiser(case.recipe.optimiser, case.recipe.momentum)
@@ -131,7 +131,7 @@ class Program:
             place, chunk = s["offset"] + s["grid"], len(s["grid"])
             rows, kept = s["rows"][place], s["kept"][place].unsqueeze(-1)
             x = self.layout.inputs(shared["images"][rows], s["transform"], at * CHUNKS + s["offset"] // chunk)
-            output, read = self._judge("forward", {**params, **noise}, x)
+            output, read = self.quiet("forward", {**params, **noise}, x)
             measures, counts = self.layout.judged(output, read, shared["digits"][rows])
             s["sums"].add_(torch.where(kept, measures, 0.0).sum(0))
             s["counts"].add_(torch.where(kept, counts, 0.0).sum(0))

@@ -13,6 +13,7 @@ from nalm.engine.network import spelled
 from nalm.engine.plan import Run
 from nalm.engine.records import SMALL
 from nalm.errors import NALMError
+from nalm.images.examples import examples
 from nalm.images.program import Member, Program
 from nalm.runs import Mark, Runs, best
 from nalm.units import Unit
@@ -155,7 +156,8 @@ class Trained:
     def measures(self) -> dict[str, np.ndarray]:
         """Every mean at every evaluation, and the counts of the last."""
         found = {name: np.array([m[name] for m in self.means]) for name in self._names()}
-        return found | {name: c.double().numpy() for name, c in self.counts.items()}
+        found |= {name: c.double().numpy() for name, c in self.counts.items()}
+        return found | {name: picture.double().numpy() for name, picture in examples(self.member).items()}
 
 
 class Training:

@@ -140,6 +140,10 @@
       const figure = data.contest.figures[+node.dataset.index];
       drawn.push(Plotly.react(node, figure.data, dressed(figure.layout), settings));
     }
+    for (const node of document.querySelectorAll(".given")) {
+      const { experiment, block, index } = node.dataset, figure = data.experiments[+experiment].sequences[+block].figures[+index];
+      drawn.push(Plotly.react(node, figure.data, dressed(figure.layout), settings));
+    }
     for (const node of document.querySelectorAll(".surface")) drawn.push(surface(node, false));
   }
   function choose(select) {

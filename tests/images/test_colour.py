@@ -6,6 +6,7 @@ import torch
 from nalm.config import Case, Digits, Layer, Recipe, grid
 from nalm.images.colour import Colour, Colours, Localiser
 from nalm.images.data import resident
+from nalm.images.examples import examples
 from nalm.images.program import Member, Program
 from nalm.images.readers import buffers, starts
 from nalm.images.spline import control_points
@@ -97,3 +98,13 @@ def test_a_step_moves_every_part(identity):
     still = {n for n, p in member.params.items() if torch.equal(p, before[n])}
     resting = {n for n in before if n.startswith("localisers") and ".points." not in n} if identity else set()
     assert still == resting  # behind weights of zero nothing has a slope yet
+
+
+def test_the_first_fold_shows_what_it_sees():
+    program = Program(CASE, "", torch.device("cpu"), compiled=False)
+    shown = examples(Member(program, 0))
+    shapes = {name.removeprefix("examples."): tuple(value.shape) for name, value in shown.items()}
+    assert shapes == {"input": (4, 2, 42, 42), "seen": (4, 2, 2, 42, 42), "digits": (4, 2), "read": (4, 2)}
+    assert shown["examples.input"].dtype == torch.uint8 and shown["examples.input"].float().std() > 10
+    assert len({tuple(d) for d in shown["examples.digits"].tolist()}) == 4
+    assert examples(Member(program, 1)) == {}
