@@ -19,7 +19,9 @@ def pairs(first=0, samples=3, folds=10, operation="multiply"):
 @pytest.mark.parametrize(("count", "folds"), [(100, 10), (81, 10), (100, 3)])
 def test_folds_are_those_of_scikit_learn(count, folds):
     model_selection = pytest.importorskip("sklearn.model_selection")
-    split = model_selection.KFold(folds, shuffle=True, random_state=np.random.RandomState(0)).split(range(count))
+    split = model_selection.KFold(folds, shuffle=True, random_state=np.random.RandomState(0)).split(
+        range(count)
+    )
     for fold, (_, test) in enumerate(split):
         assert held_out(count, folds, fold).tolist() == test.tolist()
 

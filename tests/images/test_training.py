@@ -79,7 +79,10 @@ def test_more_epochs_go_on_from_fewer(whole, tmp_path):
         events = [(kind, at) for *_, kind, _, _, at in store.events() if kind in ("started", "resumed")]
         arrays = store.arrays(case().hash, 0)
     epoch = case().epoch
-    assert [o.steps for o in outcomes] == [epoch, 2 * epoch] and events == [("started", 0), ("resumed", epoch)]
+    assert [o.steps for o in outcomes] == [epoch, 2 * epoch] and events == [
+        ("started", 0),
+        ("resumed", epoch),
+    ]
     assert arrays["steps"].tolist() == [0, epoch, 2 * epoch]
     kept = checkpoints.kept(tmp_path, case().trunk.hash, 0)
     assert all((kept[f"params.{n}"] == p.numpy()).all() for n, p in weights(whole).items())
@@ -134,7 +137,9 @@ def test_the_epoch_with_the_most_right_training_outputs_is_judged():
     training = trained((case(epochs=1, digits=TINY.replace(chosen="train")), 0))
     (one,) = training.members
     one.steps = list(range(20))
-    right = [0.0, 0.99] + [0.5] * 8 + [0.1, 0.2, 0.9, 0.3, 0.9] + [0.2] * 5  # of the last ten the third is best
+    right = (
+        [0.0, 0.99] + [0.5] * 8 + [0.1, 0.2, 0.9, 0.3, 0.9] + [0.2] * 5
+    )  # of the last ten the third is best
     one.means = [{"seen.output.rounded": r, "test.output.rounded": r / 2} for r in right]
     one.sparsity = [0.0] * 20
     mark = one.mark()
