@@ -144,7 +144,7 @@ class Trained:
         return Mark(self.steps[chosen], seen[chosen], test[chosen], self.sparsity[chosen], first)
 
     def formula(self) -> str:
-        """What the layers spell once their weights are rounded; nothing of many outputs, or where a layer is no unit."""
+        """What the layers spell once their weights are rounded; nothing of many outputs, or if a layer is no unit."""
         network = self.member.arithmetic()
         if self.run.case.model[-1].out > 1 or not all(isinstance(part, Unit) for part in network.parts()):
             return ""
