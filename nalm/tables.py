@@ -1,5 +1,6 @@
 """Results as tables for a terminal; they fit its width."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -7,11 +8,12 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from nalm import costs
+from nalm import costs, stats
 from nalm.claims import Verdict
-from nalm.config import Experiment
+from nalm.config import Case, Experiment
 from nalm.costs import Machine
 from nalm.labels import axis, labels, places
+from nalm.runs import Outcome
 from nalm.stats import Interval
 from nalm.summary import Summary
 
@@ -45,6 +47,29 @@ def success(summaries: Sequence[Summary], width: int = 80) -> Iterator[Table | s
             for name in ranges:
                 table.add_row(name, *(_cell(cells.get((unit, name))) for unit in part))
             yield table
+
+
+def accuracies(outcomes: Sequence[Outcome]) -> Iterator[Table | str]:
+    """Of networks that read images: the share of right outputs, as a mean over folds with Student's interval."""
+    names = labels(o.case for o in outcomes)
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in ("layer", "epochs", "test accuracy %", "in training", "weights"):
+        table.add_column(name, no_wrap=True)
+    groups: dict[Case, list[Outcome]] = {}
+    for o in outcomes:
+        groups.setdefault(o.case, []).append(o)
+    for case, runs in groups.items():
+        means = [
+            stats.mean([100 * (1 - getattr(o, name)) for o in runs], 0.0, 100.0)
+            for name in ("test", "validation")
+        ]
+        spelt = Counter(o.formula for o in runs if o.formula).most_common(1)
+        learnt = f"{spelt[0][0]} in {spelt[0][1]} of {len(runs)}" if spelt else ""
+        epochs = f"{case.recipe.steps / case.epoch:,.0f}"
+        table.add_row(names[case], epochs, *(_interval(m) for m in means), escape(learnt))
+    most = max(map(len, groups.values()), default=0)
+    yield f"Accuracy of outputs: mean over {most} fold{'s' if most != 1 else ''} \\[95% interval]"
+    yield table
 
 
 def _cell(s: Summary | None) -> str:

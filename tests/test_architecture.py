@@ -46,7 +46,7 @@ BELOW = {
     "store": {"errors", "config", "runs", "database", "__init__"},
     "checkpoints": {"errors", "store", "__init__"},
     "shipped": {"errors", "config", "runs", "claims", "store"},
-    "tables": {"config", "costs", "labels", "stats", "claims", "summary"},
+    "tables": {"config", "costs", "labels", "stats", "claims", "runs", "summary"},
     "source": {"errors", "runs", "store", "shipped"},
     "compare": {"errors", "config", "runs", "stats", "claims", "experiments"},
     "suggest": {"errors", "config", "stats", "operations", "experiments", "asked"},

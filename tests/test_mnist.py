@@ -94,12 +94,14 @@ def test_something_else_under_the_name_is_refused(place):
 def test_without_a_folder_the_error_says_what_to_put_where(monkeypatch, tmp_path):
     monkeypatch.delenv("NALM_DATA", raising=False)
     monkeypatch.setattr(mnist, "BESIDE", tmp_path / "nowhere")
-    with pytest.raises(NALMError, match=r"put train-images-idx3-ubyte.*--data DIR or NALM_DATA=DIR.*downloaded"):
+    with pytest.raises(
+        NALMError, match=r"put train-images-idx3-ubyte.*--data DIR or NALM_DATA=DIR.*downloaded"
+    ):
         mnist.folder()
-    with pytest.raises(NALMError, match="--data names the folder .*does not exist"):
+    with pytest.raises(NALMError, match=r"--data names the folder .*does not exist"):
         mnist.folder(tmp_path / "nowhere")
     monkeypatch.setenv("NALM_DATA", str(tmp_path / "other"))
-    with pytest.raises(NALMError, match="NALM_DATA names the folder .*other, which does not exist"):
+    with pytest.raises(NALMError, match=r"NALM_DATA names the folder .*other, which does not exist"):
         mnist.folder()
 
 

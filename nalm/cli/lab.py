@@ -182,7 +182,7 @@ def _results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
 
 
 def _shown(summaries: "Sequence[Summary]", runs: "Sequence[Outcome]", width: int) -> "Iterator[Table | str]":
-    """Success rates by range; or, of compositions, what each network learnt."""
+    """Success rates by range; of compositions, what each network learnt; of images, accuracies."""
     from nalm import tables
     from nalm.operations import COMPOSITIONS
 
@@ -190,6 +190,8 @@ def _shown(summaries: "Sequence[Summary]", runs: "Sequence[Outcome]", width: int
         from nalm import compositions
 
         return tables.compositions(compositions.rows(runs))
+    if summaries and all(s.case.digits and s.case.digits.layout != "sequence" for s in summaries):
+        return tables.accuracies(runs)
     return tables.success(summaries, width)
 
 

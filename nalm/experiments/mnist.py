@@ -82,9 +82,9 @@ DIVISION: dict[Name, Case] = {
     for unit, case in named.items()
 }
 
-SMALL = Digits(source="drawn", samples=20, exact="rounded")
+SMALL = Digits(source="drawn", samples=10, exact="rounded")
 SMOKE = tuple(
-    lasting(task(layer, "multiply", 0, SMALL, batch=32), 6)
+    lasting(task(layer, "multiply", 0, SMALL, batch=16), 8)
     for layer in (Layer("Fixed", options=(("operation", "multiply"),)), Layer("NMU"))
 )
 
