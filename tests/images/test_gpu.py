@@ -1,4 +1,4 @@
-"""On a GPU: poses are those of a CPU, and captured steps and evaluations are the plain ones. Skipped where there is none."""
+"""On a GPU: poses are those of a CPU, captured steps and evaluations the plain ones. Skipped where there is none."""
 
 import pytest
 import torch
