@@ -22,6 +22,7 @@ from nalm.store import Store
 POINTS = 51  # of a curve that is shipped
 SEEN = ("test", "validation")  # curves that are shipped for every run
 MEASURES = "measures."
+PICTURES = ("examples.", "pairs.")
 MOVING = 5  # seeds whose weight trajectories are shipped
 DRAWN = ("MLP",)  # baselines whose predictions are drawn
 NUMBERS = [f.name for f in fields(Outcome) if f.name not in ("case", "seed", "version")]
@@ -124,7 +125,7 @@ def points(store: Store, o: Outcome) -> dict[str, np.ndarray]:
     found = {name: arrays[name][kept] for name in ("steps", *SEEN)}
     measured = {n.removeprefix(MEASURES): v for n, v in arrays.items() if n.startswith(MEASURES)}
     found |= {name: v[kept] if v.shape == (count,) else v.flatten() for name, v in measured.items()}
-    if o.seed >= MOVING and not o.case.recipe.grid:
+    if o.seed >= MOVING and not o.case.recipe.grid and o.case.digits is None:
         return found
     paths = {n.removeprefix("trajectories."): v for n, v in arrays.items() if n.startswith("trajectories.")}
     for name, values in paths.items():
@@ -139,6 +140,8 @@ def _curves(store: Store, outcomes: Sequence[Outcome]) -> str:
     rows = ["case,seed,curve,values"]
     for o in outcomes:
         for name, values in points(store, o).items():
+            if name.startswith(PICTURES):
+                continue  # images are their makers' to ship
             rows.append(f"{o.case.hash[:12]},{o.seed},{name},{' '.join(f'{float(v):.4g}' for v in values)}")
     return "\n".join(rows) + "\n"
 

@@ -84,7 +84,9 @@ class Trained:
             tensors |= {
                 f"slots.{i}.{n}": s.cpu() for n, slots in member.slots.items() for i, s in enumerate(slots)
             }
-        tensors |= {f"means.{n}": torch.tensor([m[n] for m in self.means]).double() for n in self._names()}
+        tensors |= {
+            f"means.{n}": torch.tensor([m[n] for m in self.means], dtype=torch.float64) for n in self._names()
+        }
         tensors |= {f"weights.{n}": torch.stack([w[n] for w in self.weights]) for n in self._weights()}
         tensors |= {f"counts.{n}": c for n, c in self.counts.items()}
         numbers = {"steps": self.steps, "sparsity": self.sparsity, "at": self.at, "seconds": self.seconds}

@@ -141,7 +141,7 @@
       drawn.push(Plotly.react(node, figure.data, dressed(figure.layout), settings));
     }
     for (const node of document.querySelectorAll(".given")) {
-      const { experiment, block, index } = node.dataset, figure = data.experiments[+experiment].sequences[+block].figures[+index];
+      const { experiment, part, block, list, index } = node.dataset, figure = data.experiments[+experiment][part || "sequences"][+block][list || "figures"][+index];
       drawn.push(Plotly.react(node, figure.data, dressed(figure.layout), settings));
     }
     for (const node of document.querySelectorAll(".surface")) drawn.push(surface(node, false));
