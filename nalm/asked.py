@@ -23,7 +23,7 @@ KEYS: dict[str, Callable[[Case], str]] = {
 
 
 def experiments(
-    name: str, seeds: str, only: Sequence[str], units: Sequence[str], like: str, steps: int
+    name: str, seeds: str, only: Sequence[str], units: Sequence[str], like: str, steps: int, epochs: int = 0
 ) -> tuple[list[Experiment], list[str]]:
     """The experiments as asked for, and the units of one's own that they need, as FILE.py:Class."""
     named = known.experiments(name)
@@ -37,13 +37,18 @@ def experiments(
     found = [_with_units(e, units, recipes.get(like)) for e in named]
     if steps < 0:
         raise NALMError(f"--steps takes a number of 1 or more, got {steps}.")
+    if epochs < 0 or (epochs and steps):
+        raise NALMError(f"--epochs takes a number of 1 or more, and no --steps beside it; got {epochs}.")
+    if epochs and not all(case.digits for e in found for case in e.cases):
+        raise NALMError(f"{name} draws fresh numbers and has no epochs: say how long with --steps.")
     everything = [case for e in found for case in e.cases]
     kept = set(chosen(everything, only))
     asked = []
     for e in found:
         cases = tuple(case for case in e.cases if case in kept)
-        if steps:
-            cases = tuple(dict.fromkeys(c.replace(recipe=c.recipe.replace(steps=steps)) for c in cases))
+        if steps or epochs:
+            length = [c.recipe.replace(steps=steps or epochs * c.epoch) for c in cases]
+            cases = tuple(dict.fromkeys(c.replace(recipe=r) for c, r in zip(cases, length, strict=True)))
         if cases:
             asked.append(e.replace(cases=cases, seeds=_seeds(seeds) if seeds else e.seeds))
     if not asked:

@@ -18,6 +18,9 @@ from nalm.errors import NALMError
 from nalm.store import Arrays, Key
 
 FOLDER = "checkpoints"
+NETWORKS = (
+    "networks"  # of single runs that read images: they stay, so that a longer training can go on from them
+)
 STALE = 600  # seconds after which a file that is being written is nobody's
 
 
@@ -51,6 +54,10 @@ def write(folder: Path, runs: Sequence[Key], arrays: Arrays) -> Path:
     """Save a population's state; the old file stands until the new one is complete."""
     path = folder / FOLDER / f"{name_of(runs)}.safetensors"
     about = {"version": __version__, "runs": json.dumps([list(key) for key in runs])}
+    return _write(path, arrays, about)
+
+
+def _write(path: Path, arrays: Arrays, about: dict[str, str]) -> Path:
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -87,6 +94,39 @@ def read(path: Path) -> Checkpoint:
             f"version, or delete the file to train its {len(runs)} runs from the start."
         )
     return Checkpoint(path, runs)
+
+
+def keep(folder: Path, trunk: str, seed: int, arrays: Arrays) -> None:
+    """Save one run's network under its case, however long, and seed; one that was trained longer is left as it is."""
+    path = _network(folder, trunk, seed)
+    before = kept(folder, trunk, seed)
+    if not before or before["at"] <= arrays["at"]:
+        _write(path, arrays, {"version": __version__, "trunk": trunk, "seed": str(seed)})
+
+
+def kept(folder: Path, trunk: str, seed: int) -> Arrays:
+    """What ``keep`` wrote, or nothing; a file that is damaged or of another version is refused."""
+    path = _network(folder, trunk, seed)
+    if not path.exists():
+        return {}
+    try:
+        with safetensors.safe_open(path, "np") as file:
+            about = file.metadata() or {}
+        found = about["version"], about["trunk"], about["seed"]
+        arrays = safetensors.numpy.load_file(path)
+        _ = float(arrays["at"])
+    except (safetensors.SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
+        raise _damaged(path, error) from None
+    if found != (__version__, trunk, str(seed)):
+        raise NALMError(
+            f"The network {path} is of nalm {found[0]}, case {found[1][:12]} and seed {found[2]}, not what its name "
+            "says: delete it, and its run starts again."
+        )
+    return arrays
+
+
+def _network(folder: Path, trunk: str, seed: int) -> Path:
+    return folder / NETWORKS / f"{trunk[:16]}-{seed}.safetensors"
 
 
 def found(folder: Path) -> list[Checkpoint]:

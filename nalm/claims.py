@@ -1,10 +1,11 @@
 """Published numbers beside ours: whether they agree."""
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nalm import formula_rules, rules, spread_rules
-from nalm.config import Claim, Experiment
+from nalm import formula_rules, image_rules, rules, spread_rules
+from nalm.config import Case, Claim, Experiment
 from nalm.labels import labels
 from nalm.labels import unit_of as unit_of
 from nalm.published import claims as claims
@@ -13,7 +14,7 @@ from nalm.rules import Runs as Runs
 from nalm.runs import Outcome
 from nalm.stats import Interval
 
-RULES = rules.RULES | formula_rules.RULES | spread_rules.RULES
+RULES = rules.RULES | formula_rules.RULES | spread_rules.RULES | image_rules.RULES
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,19 @@ def judge(claim: Claim, runs: Runs | Sequence[Outcome]) -> Verdict:
 
 
 def of_published(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """The runs of an experiment's own cases: not those of other lengths, seeds aside, or of somebody's own unit."""
+    """The runs of an experiment's own cases: not those of other lengths, seeds aside, or of somebody's own unit.
+
+    Of networks that read images the longest training is taken, however short, as a run of the published case: its
+    number of steps says how far it came, and a verdict says so too.
+    """
     hashes = {case.hash for case in experiment.cases}
-    return [o for o in outcomes if o.case.hash in hashes]
+    images = {case.trunk: case for case in experiment.cases if case.digits}
+    longest: dict[tuple[Case, int], Outcome] = {}
+    for o in outcomes:
+        case = images.get(o.case.trunk) if o.case.digits else None
+        if case and ((case, o.seed) not in longest or o.steps > longest[case, o.seed].steps):
+            longest[case, o.seed] = dataclasses.replace(o, case=case)
+    return [o for o in outcomes if o.case.hash in hashes and not o.case.digits] + list(longest.values())
 
 
 def verdicts(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[Verdict]:

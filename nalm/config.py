@@ -7,6 +7,7 @@ configuration needs nothing but the standard library.
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from nalm.digits import Digits as Digits
 from nalm.ranges import Range as Range
 from nalm.ranges import grid as grid
 from nalm.ranges import mirrored as mirrored
@@ -110,6 +111,9 @@ class Recipe(Value):
     gradient_noise: float = 0.0  # eta of N(0, eta / (1 + step)^0.55)
     inalu: bool = False  # the iNALU's rule: penalty `weight` by 0.05 once it fits, reinitialise if stuck
     stop_when_solved: bool = False
+    weight_decay: float = later(
+        0.0
+    )  # times a weight is added to its gradient, in the layers after a reader of images
     grid: int = later(0)  # initial weights on a grid of so many points from 0 to 1, by the seed; 0 draws them
     decay: float = later(0.99)  # of RMSProp's mean of squares
     polish: int = later(0)  # steps of L-BFGS after the others, where a whole trajectory is fitted
@@ -123,7 +127,8 @@ class Recipe(Value):
         )
         require(self.lr > 0, f"A learning rate is positive, got {self.lr!r}.")
         require(
-            min(self.clip_norm, self.clip_value, self.gradient_noise) >= 0, f"{self} has a negative size."
+            min(self.clip_norm, self.clip_value, self.gradient_noise, self.weight_decay) >= 0,
+            f"{self} has a negative size.",
         )
         require(
             bool(self.then) == (self.switch > 0) and self.switch >= 0,
@@ -180,6 +185,7 @@ class Case(Value):
     A list is all inputs; ``test_inputs`` is its length beyond training (0: as many).
     An operation may be several, joined by ", ": a model then has as many outputs. ``grids`` asks at the end for the
     mean absolute error of an operation over every point of a grid, ``counts`` for how many parameters exceed a size.
+    With ``digits`` the inputs are read from images by a network in front of the model; ``train`` says which digits.
     """
 
     model: tuple[Layer, ...]
@@ -200,6 +206,7 @@ class Case(Value):
     test_inputs: int = later(0)
     grids: tuple[tuple[str, Range], ...] = later(())
     counts: tuple[float, ...] = later(())
+    digits: Digits | None = later(None)  # noqa: RUF009
 
     def check(self) -> None:
         require(len(self.model) >= 1, "A case needs a model of at least one layer.")
@@ -233,6 +240,14 @@ class Case(Value):
                 name in self.operation.split(", ") and marks.kind == "grid",
                 f"An error is measured over a grid, of one of {self.operation!r}; got {name!r} over {marks}.",
             )
+        require(
+            self.digits is None or self.train.low in range(10),
+            f"Digits are whole numbers from 0 to 9, such as grid(0, 10); got {self.train}.",
+        )
+        require(
+            self.digits is not None or not self.recipe.weight_decay,
+            "Only networks of images have weight decay.",
+        )
 
     @property
     def used(self) -> int:
@@ -240,6 +255,16 @@ class Case(Value):
         if self.operands:
             return max(end for _, end in self.operands)
         return self.subset + (self.subsets - 1) * (self.subset - self.overlap)
+
+    @property
+    def epoch(self) -> int:
+        """Steps in which training images are seen once; 1 where there are none."""
+        return 1 if self.digits is None else self.digits.epoch(int(self.train.low), self.recipe.batch)
+
+    @property
+    def trunk(self) -> "Case":
+        """The case however long it is trained: of two lengths, the shorter is the beginning of the longer."""
+        return self.replace(recipe=self.recipe.replace(steps=1))
 
     @property
     def name(self) -> str:

@@ -11,7 +11,15 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-STREAMS = ("start", "positions", "train", "validation", "test", "noise", "gradient", "threshold", "rows")
+STREAMS = (
+    *("start", "positions", "train", "validation", "test", "noise", "gradient", "threshold", "rows"),
+    *(
+        "samples",
+        "order",
+        "dropout",
+        "transform",
+    ),  # of images; new ones go to the end, since a stream is its place
+)
 
 _GOLDEN = 0x9E3779B1 - 2**32  # odd multipliers, written as the signed 32-bit values torch holds
 _STEP = 0x85EBCA6B - 2**32

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import torch
 
-from nalm import checkpoints
+from nalm import checkpoints, images
 from nalm.checkpoints import Checkpoint
-from nalm.engine import Run, device_for, training_of
+from nalm.engine import Fitting, Run, Training, device_for, training_of
 from nalm.errors import NALMError
 from nalm.runs import Runs
 from nalm.units.custom import load
@@ -38,6 +38,7 @@ class Settings:
     compiled: bool = True
     units: tuple[str, ...] = ()  # FILE.py:Class of units that are not part of the library
     save_every: float = SAVE_EVERY
+    data: str = ""  # the folder of MNIST's files
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,8 @@ class Message:
 
 def work(job: Job, settings: Settings) -> Iterator[Message]:
     """Train one population to its end, saying how it goes."""
-    training = training_of(job.runs, device_for(settings.device), compiled=settings.compiled)
-    if job.checkpoint is not None:
-        arrays = job.checkpoint.arrays(job.keys)
-        training.restore({name: torch.from_numpy(a) for name, a in arrays.items()})
-    yield Message("resumed" if job.checkpoint else "started", job, training.at)
+    training = _begun(job, settings)
+    yield Message("resumed" if training.at else "started", job, training.at)
     saved = told = time.monotonic()
     while not training.finished:
         training.advance()
@@ -79,12 +77,35 @@ def work(job: Job, settings: Settings) -> Iterator[Message]:
             yield Message("progress", job, training.at, int(training.solved_now().sum()))
             told = now
         if now - saved > settings.save_every and not training.finished:
-            state = {name: t.cpu().numpy() for name, t in training.state().items()}
-            checkpoints.write(settings.folder, job.keys, state)
+            _save(training, job, settings)
             yield Message("checkpoint", job, training.at, int(training.solved_now().sum()))
             saved = time.monotonic()
+    if isinstance(training, images.Training):
+        training.save(settings.folder)  # a longer training goes on from here
     results = training.results()
     yield Message("finished", job, training.at, int(results.solved.sum()), results)
+
+
+def _begun(job: Job, settings: Settings) -> Training | Fitting | images.Training:
+    """The training of a job, as far as it was once: numbers by the engine, images by networks that read them."""
+    device, case = device_for(settings.device), job.runs[0].case
+    if case.digits is not None:
+        reading = images.Training(job.runs, device, compiled=settings.compiled, data=settings.data)
+        reading.resume(settings.folder)
+        return reading
+    training = training_of(job.runs, device, compiled=settings.compiled)
+    if job.checkpoint is not None:
+        arrays = job.checkpoint.arrays(job.keys)
+        training.restore({name: torch.from_numpy(a) for name, a in arrays.items()})
+    return training
+
+
+def _save(training: Training | Fitting | images.Training, job: Job, settings: Settings) -> None:
+    if isinstance(training, images.Training):
+        training.save(settings.folder)
+    else:
+        state = {name: t.cpu().numpy() for name, t in training.state().items()}
+        checkpoints.write(settings.folder, job.keys, state)
 
 
 def execute(jobs: Iterator[Job], workers: int, settings: Settings) -> Iterator[Message]:
@@ -181,8 +202,13 @@ def _serve(connection: Connection, settings: Settings, threads: int) -> None:
             connection.send(error)
 
 
-def workers_for(device: str, populations: Sequence[object]) -> int:
-    """How many processes are worth it: one per core, or a dozen on a GPU, but no more than populations."""
+def workers_for(device: str, populations: Sequence[Job]) -> int:
+    """How many processes are worth it: one per core, or a dozen on a GPU, but no more than populations.
+
+    One that reads images fills a GPU, and processes take turns on it: streams of one process share it better.
+    """
     cores = os.cpu_count() or 1
     most = min(cores, MOST_ON_GPU) if device_for(device).type == "cuda" else cores
+    if device_for(device).type == "cuda" and any(run.case.digits for job in populations for run in job.runs):
+        most = 1
     return max(1, min(most, len(populations)))

@@ -19,6 +19,8 @@ def signature(case: Case) -> Hashable:
         units = tuple((layer.unit, [o for o in layer.options if o[0] != "hidden"]) for layer in case.model)
         how = recipe.replace(lr=1.0, l1=None, starts=())
         return case.operation, str(units), how, case.inputs, case.train, case.counts
+    if case.digits is not None:
+        return (case,)  # its numbers are part of its program
     return (
         case.model,
         (case.inputs, len(case.operands) or case.subsets),

@@ -11,6 +11,7 @@ import torch
 
 from nalm import checkpoints
 from nalm.config import Experiment
+from nalm.data import mnist
 from nalm.engine import NUMBERS, Run, check, device_for, populations
 from nalm.executor import SAVE_EVERY, Job, Message, Settings, execute, workers_for
 from nalm.store import Key, Store
@@ -59,11 +60,13 @@ def run(
     units: Sequence[str] = (),
     show: Show = lambda state: None,
     save_every: float = SAVE_EVERY,
+    data: Path | str = "",
 ) -> State:
     """Bring every run of the experiments into the folder's store; returns when all are there.
 
     ``workers`` is the number of processes (None: as many as are worth it); ``units`` names units of one's own
-    as FILE.py:Class, for the workers to load; ``save_every`` is the time in seconds between checkpoints.
+    as FILE.py:Class, for the workers to load; ``save_every`` is the time in seconds between checkpoints, ``data`` the
+    folder of MNIST's files.
     """
     wanted: dict[Key, Run] = {}
     for experiment in experiments:
@@ -72,7 +75,9 @@ def run(
             for seed in experiment.seeds:
                 wanted.setdefault((case.hash, seed), Run(case, seed, len(wanted)))
     place = device_for(device)
-    settings = Settings(Path(folder), device, compiled, tuple(units), save_every)
+    if any(run.case.digits and run.case.digits.source == "mnist" for run in wanted.values()):
+        data = mnist.folder(data)
+    settings = Settings(Path(folder), device, compiled, tuple(units), save_every, str(data))
     with Store(folder, create=True) as store:
         store.begin(shlex.join(sys.argv), torch.__version__)
         checkpoints.tidy(store.folder)

@@ -73,12 +73,14 @@ class Runs:
         default_factory=list
     )  # curves may have been thinned; these are of every evaluation
     measures: list[dict[str, float]] = field(default_factory=list)  # what the cases ask for, at the end
+    records: list[dict[str, Array]] = field(default_factory=list)  # what else was measured, by name
 
     def __post_init__(self) -> None:
         self.measures = self.measures or [{} for _ in self.cases]
         if not self.marks:
             columns = (self.steps, self.validation, self.test, self.sparsity, self.thresholds)
             self.marks = [_mark(*row) for row in zip(*columns, strict=True)]
+        self.records = self.records or [{} for _ in self.cases]
 
     def __len__(self) -> int:
         return len(self.cases)
@@ -135,7 +137,7 @@ class Runs:
     def take(self, which: Sequence[int]) -> "Runs":
         """Some of the runs, in the order given."""
         fields = ("cases", "seeds", "steps", "validation", "test", "sparsity", "weights", "trajectories")
-        fields += ("formulas", "thresholds", "seconds", "modes", "resets", "marks", "measures")  # type: ignore[assignment]
+        fields += ("formulas", "thresholds", "seconds", "modes", "resets", "marks", "measures", "records")  # type: ignore[assignment]
         return Runs(**{name: [getattr(self, name)[i] for i in which] for name in fields}, device=self.device)
 
 

@@ -22,6 +22,8 @@ from nalm.store import Store
 
 POINTS = 51  # of a curve that is shipped
 SEEN = ("test", "validation")  # curves that are shipped for every run
+RECORDS = "records."
+PICTURES = ("examples.", "pairs.")
 MOVING = 5  # seeds whose weight trajectories are shipped
 DRAWN = ("MLP",)  # baselines whose predictions are drawn
 NUMBERS = [f.name for f in fields(Outcome) if f.name not in ("case", "seed", "version", "measures")]
@@ -151,15 +153,21 @@ def points(store: Store, o: Outcome, finest: bool = False) -> dict[str, np.ndarr
     """A run's curves at some 51 of its evaluations, and for the first seeds the paths of its weights.
 
     Starts on a grid are a map, which needs all of them; perceptrons of two inputs are drawn from their final weights,
-    as are the finest runs over a grid.
+    as are the finest runs over a grid. What else was recorded of a network that reads images is there as well, also at
+    the evaluation that counts.
     """
     arrays = store.arrays(o.case.hash, o.seed)
     count = len(arrays["steps"])
-    kept = np.unique(np.linspace(0, count - 1, min(POINTS, count)).round().astype(int))
+    kept = np.linspace(0, count - 1, min(POINTS, count)).round().astype(int)
+    if o.case.digits is not None:
+        kept = np.append(kept, np.flatnonzero(arrays["steps"] == o.best_step))
+    kept = np.unique(kept)
     found = {name: arrays[name][kept] for name in ("steps", *SEEN)}
     if finest:
         found |= {name: v.flatten() for name, v in arrays.items() if name.startswith("weights.")}
-    if o.seed >= MOVING and not o.case.recipe.grid:
+    recorded = {n.removeprefix(RECORDS): v for n, v in arrays.items() if n.startswith(RECORDS)}
+    found |= {name: v[kept] if v.shape == (count,) else v.flatten() for name, v in recorded.items()}
+    if o.seed >= MOVING and not o.case.recipe.grid and o.case.digits is None:
         return found
     paths = {n.removeprefix("trajectories."): v for n, v in arrays.items() if n.startswith("trajectories.")}
     for name, values in paths.items():
@@ -175,6 +183,8 @@ def _curves(store: Store, outcomes: Sequence[Outcome]) -> str:
     drawn = best(outcomes)
     for o in outcomes:
         for name, values in points(store, o, (o.case.hash, o.seed) in drawn).items():
+            if name.startswith(PICTURES):
+                continue  # images are their makers' to ship
             digits = 7 if name.startswith("weights.") else 4
             text = " ".join(f"{float(v):.{digits}g}" for v in values)
             rows.append(f"{o.case.hash[:12]},{o.seed},{name},{text}")

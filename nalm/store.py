@@ -219,7 +219,7 @@ class Store:
         return {n.removeprefix(before): found[n].item() for n in sorted(found) if n.startswith(before)}
 
     def arrays(self, case: str, seed: int) -> Arrays:
-        """Curves, weights and trajectories of one run: steps, validation, test, sparsity, weights.*, trajectories.*."""
+        """Curves, weights and trajectories of one run: steps, validation, test, sparsity, weights.*, ..."""
         with errors(self.path):
             row = self.db.execute(
                 "SELECT data FROM arrays WHERE hash = ? AND seed = ?", (case, seed)
@@ -259,6 +259,7 @@ def _arrays(runs: Runs, i: int) -> Arrays:
     arrays |= {name: getattr(runs, name)[i] for name in ("validation", "test", "sparsity")}
     arrays |= {f"weights.{n}": w for n, w in runs.weights[i].items()}
     arrays |= {f"measures.{n}": np.array(v) for n, v in runs.measures[i].items()}
+    arrays |= {f"records.{n}": m for n, m in runs.records[i].items()}
     return arrays | {f"trajectories.{n}": w for n, w in runs.trajectories[i].items()}
 
 

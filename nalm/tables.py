@@ -1,17 +1,19 @@
 """Results as tables for a terminal; they fit its width."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from nalm import costs
+from nalm import costs, stats
 from nalm.claims import Verdict
-from nalm.config import Experiment
+from nalm.config import Case, Claim, Experiment
 from nalm.costs import Machine
 from nalm.labels import axis, labels, places
+from nalm.lengths import Length, Row, published
 from nalm.runs import Outcome
 from nalm.spread_rules import median_spread
 from nalm.stats import Interval
@@ -65,6 +67,49 @@ def measures(outcomes: Sequence[Outcome]) -> Iterator[Table | str]:
             cells = [f"{_few(s.estimate)}\n[dim]± {s.high - s.estimate:.2g}[/]" for s in spreads]
             table.add_row(escape(model), str(len(runs)), *cells)
         yield table
+
+
+def accuracies(outcomes: Sequence[Outcome]) -> Iterator[Table | str]:
+    """Of networks that read images: the share of right outputs, as a mean over folds with Student's interval."""
+    names = labels(o.case for o in outcomes)
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in ("layer", "epochs", "test accuracy %", "in training", "weights"):
+        table.add_column(name, no_wrap=True)
+    groups: dict[Case, list[Outcome]] = {}
+    for o in outcomes:
+        groups.setdefault(o.case, []).append(o)
+    for case, runs in groups.items():
+        means = [
+            stats.mean([100 * (1 - getattr(o, name)) for o in runs], 0.0, 100.0)
+            for name in ("test", "validation")
+        ]
+        spelt = Counter(o.formula for o in runs if o.formula).most_common(1)
+        learnt = f"{spelt[0][0]} in {spelt[0][1]} of {len(runs)}" if spelt else ""
+        epochs = f"{case.recipe.steps / case.epoch:,.0f}"
+        table.add_row(names[case], epochs, *(_interval(m) for m in means), escape(learnt))
+    most = max(map(len, groups.values()), default=0)
+    yield f"Accuracy of outputs: mean over {most} fold{'s' if most != 1 else ''} \\[95% interval]"
+    yield table
+
+
+def by_length(found: Mapping[str, Sequence[Row]]) -> Iterator[Table | str]:
+    """Of networks on sequences: at every length the limit, and how many runs of each cell are below it."""
+    for operation, rows in found.items():
+        table = Table("length", "limit", *(row.name for row in rows), box=box.SIMPLE_HEAD)
+        shares = [published(row.case) for row in rows]
+        for k, at in enumerate(rows[0].lengths):
+            cells = [
+                _solved(row.lengths[k], claims.get(at.length))
+                for row, claims in zip(rows, shares, strict=True)
+            ]
+            table.add_row(str(at.length), f"{at.limit:.3g}", *cells)
+        yield f"{operation}: runs below the limit by length of the sequences, and the published share"
+        yield table
+
+
+def _solved(at: Length, claim: Claim | None) -> str:
+    theirs = "" if claim is None else f" [dim]{claim.value:.1f}[/]"
+    return f"{round(at.success.estimate * at.success.n)} of {at.success.n}{theirs}"
 
 
 def _cell(s: Summary | None) -> str:

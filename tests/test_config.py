@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nalm.config import Case, Claim, Experiment, Growth, Layer, Ramp, Range, Recipe, Threshold
+from nalm.config import Case, Claim, Digits, Experiment, Growth, Layer, Ramp, Range, Recipe, Threshold
 
 GOLDEN = {v["id"]: v for v in json.loads((Path(__file__).parent / "data" / "golden_units.json").read_text())}
 quick = settings(deadline=None, database=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
@@ -114,12 +114,18 @@ OTHER = {  # a different value for every field of every class
     Recipe: {"steps": 1, "batch": 1, "lr": 0.1, "optimiser": "sgd", "momentum": 0.9, "schedule": "cosine"}
     | {"loss": "pcc", "then": "mape", "switch": 7, "penalties": (("w", Ramp(1)),), "l1": Growth(1e-9, 1e-7)}
     | {"l2": Growth(1e-9, 1e-7), "clip_norm": 1.0, "clip_value": 1.0, "gradient_noise": 1.0, "inalu": True}
-    | {"stop_when_solved": True, "grid": 21, "decay": 0.9, "polish": 5, "starts": (("0.weight", 0.0, 1.0),)},
+    | {"stop_when_solved": True, "grid": 21, "decay": 0.9, "polish": 5, "starts": (("0.weight", 0.0, 1.0),)}
+    | {"weight_decay": 1e-3},
     Threshold: {"kind": "sums", "epsilon": 1e-4, "value": 1.0, "widened": True},
     Case: {"model": (Layer("NAU"),), "operation": "add", "train": Range(), "test": Range(), "inputs": 9}
     | {"recipe": Recipe(steps=1), "subset": 2, "overlap": 1, "subsets": 1, "sample": 1, "data": "authors"}
     | {"threshold": Threshold("fixed"), "operands": ((0, 4), (0, 2)), "scaling": "zscore", "times": (2, 3)}
-    | {"test_inputs": 9, "grids": (("multiply", Range(0, 1, "grid")),), "counts": (1e-3,)},
+    | {
+        "test_inputs": 9,
+        "grids": (("multiply", Range(0, 1, "grid")),),
+        "counts": (1e-3,),
+        "digits": Digits(),
+    },
     Claim: {"source": "x", "metric": "x", "value": 2.0, "low": 0.1, "high": 0.2, "n": 25, "note": "x"}
     | dict.fromkeys(("place", "task", "unit", "operation", "where"), "x")
     | {"cases": ("x",)},

@@ -106,6 +106,8 @@ def run(
     device: Device = "auto",
     out: Out = OUT,
     steps: Annotated[int, typer.Option(help="Train this many steps instead of the published number.")] = 0,
+    epochs: Annotated[int, typer.Option(help="The same in epochs, where images are read.")] = 0,
+    data: Annotated[str, typer.Option(help="The folder of MNIST's files; default: NALM_DATA.")] = "",
     no_compile: Annotated[
         bool, typer.Option("--no-compile", help="Run eagerly: slower, no compiler needed.")
     ] = False,
@@ -124,7 +126,7 @@ def run(
     from nalm import asked, progress
     from nalm import run as lab
 
-    wanted, own = asked.experiments(name, seeds, only or [], unit or [], like, steps)
+    wanted, own = asked.experiments(name, seeds, only or [], unit or [], like, steps, epochs)
     error = Console(stderr=True)
     with progress.Progress(error) as bar:
         try:
@@ -137,6 +139,7 @@ def run(
                 units=own,
                 show=bar,
                 save_every=save_every,
+                data=data,
             )
         except KeyboardInterrupt:
             error.print(
@@ -153,6 +156,8 @@ def _results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
     from nalm import tables
     from nalm.claims import verdicts
     from nalm.experiments import EXPERIMENTS
+    from nalm.lengths import by_length, of_sequences
+    from nalm.shipped import points
     from nalm.store import Store
     from nalm.summary import summarise
 
@@ -168,6 +173,11 @@ def _results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
             console.print(f"[bold]{experiment.name}[/]: {experiment.title}")
             for table in _shown(summaries, runs, console.width):
                 console.print(table)
+            if found := by_length(
+                runs, {(o.case.hash[:12], o.seed): points(store, o) for o in of_sequences(runs)}
+            ):
+                for table in tables.by_length(found):
+                    console.print(table)
             judged = verdicts(EXPERIMENTS[experiment.name], runs)
             compared = [v for v in judged if v.ours is not None]
             if compared:
@@ -179,7 +189,7 @@ def _results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
 
 
 def _shown(summaries: "Sequence[Summary]", runs: "Sequence[Outcome]", width: int) -> "Iterator[Table | str]":
-    """Success rates by range; of compositions, what each network learnt; or what the cases ask for."""
+    """Success rates by range; what compositions learnt; accuracies on images; or what cases ask for."""
     from nalm import tables
     from nalm.operations import COMPOSITIONS
 
@@ -189,6 +199,8 @@ def _shown(summaries: "Sequence[Summary]", runs: "Sequence[Outcome]", width: int
         from nalm import compositions
 
         return tables.compositions(compositions.rows(runs))
+    if summaries and all(s.case.digits and s.case.digits.layout != "sequence" for s in summaries):
+        return tables.accuracies(runs)
     return tables.success(summaries, width)
 
 

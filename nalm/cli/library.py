@@ -24,11 +24,23 @@ def units(
 
 @app.command()
 def bench(
+    what: Annotated[str, typer.Argument(help="Nothing for units, mnist for networks of images.")] = "",
     json: Json = False,
     quick: Annotated[bool, typer.Option("--quick", help="Compiled only, without the growth curves.")] = False,
     device: Device = "auto",
+    data: Annotated[
+        str, typer.Option(help="The folder of MNIST's files; default: digits made in code.")
+    ] = "",
 ) -> None:
-    """Measure the engine against a plain loop that trains one module at a time."""
+    """Measure the engine against a plain loop that trains one module, or one fold of images, at a time."""
+    if what:
+        from nalm import bench_images
+        from nalm.errors import unknown
+
+        if what != "mnist":
+            raise unknown("benchmark", what, ["mnist"])
+        bench_images.report(device, as_json=json, quick=quick, data=data)
+        return
     from nalm import bench
 
     bench.report(device, as_json=json, quick=quick)

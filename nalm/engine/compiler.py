@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.func import functional_call
 
-from nalm.engine.network import Network, Tensors
+from nalm.engine.network import Tensors
 from nalm.errors import NALMError
 
 Function = Callable[..., object]
@@ -18,7 +18,7 @@ Function = Callable[..., object]
 class _Method(nn.Module):
     """A method of a network as a module, so that functional_call can hand it parameters."""
 
-    def __init__(self, network: Network, method: str):
+    def __init__(self, network: nn.Module, method: str):
         super().__init__()
         self.network = network
         self.method = method
@@ -30,7 +30,7 @@ class _Method(nn.Module):
 class Methods:
     """A network's methods with parameters and buffers handed in."""
 
-    def __init__(self, network: Network, *methods: str):
+    def __init__(self, network: nn.Module, *methods: str):
         self._modules = {method: _Method(network, method) for method in methods}
 
     def __call__(self, method: str, tensors: Tensors, *arguments: object) -> Any:

@@ -15,6 +15,7 @@ from nalm.networks import NETWORKS
 from nalm.networks import Network as Written
 from nalm.units import UNITS, Trainable, Unit
 from nalm.units.baselines import BASELINES
+from nalm.units.cells import CELLS
 from nalm.units.start import Start, Uniform
 
 Tensors = dict[str, Tensor]
@@ -134,7 +135,7 @@ def _on_grid(values: Tensors, seeds: Sequence[int], points: int) -> Tensors:
 
 
 def _build(layer: Layer, width: int) -> Trainable:
-    known: dict[str, type[Trainable]] = {**UNITS, **BASELINES, **NETWORKS}
+    known: dict[str, type[Trainable]] = {**UNITS, **BASELINES, **CELLS, **NETWORKS}
     if layer.unit not in known:
         raise unknown("unit", layer.unit, known)
     options: dict[str, Any] = dict(layer.options)

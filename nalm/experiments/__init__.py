@@ -14,6 +14,8 @@ from nalm.experiments import (
     heim,
     logic,
     madsen,
+    mnist,
+    mnist_more,
     quick,
     schloer,
     trask,
@@ -21,7 +23,24 @@ from nalm.experiments import (
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
-    for module in (quick, ch1, ch3, ch4, ch5, ch5_more, ch6, ch7, madsen, schloer, heim, trask, beyond, logic)
+    for module in (
+        quick,
+        ch1,
+        ch3,
+        ch4,
+        ch5,
+        ch5_more,
+        ch6,
+        ch7,
+        madsen,
+        schloer,
+        heim,
+        trask,
+        beyond,
+        logic,
+        mnist,
+        mnist_more,
+    )
     for experiment in module.EXPERIMENTS
 }
 

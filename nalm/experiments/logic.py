@@ -4,7 +4,7 @@ The papers of both units state findings without numbers that carry over, so ther
 the titles. Settings are ours. A run is solved when it makes no mistake on 10,000 test rows (or is below a fixed error).
 """
 
-from nalm.config import Case, Experiment, Layer, Ramp, Range, Recipe, Threshold, grid
+from nalm.config import Case, Digits, Experiment, Layer, Ramp, Range, Recipe, Threshold, grid
 
 SEEDS = tuple(range(10))
 RIGHT = Threshold("fixed", value=1e-5, metric="mistakes")
@@ -58,6 +58,21 @@ def looping(
         for length in longer
         for threshold in (RIGHT, RULE)
         for test in ranges
+    )
+
+
+def seeing(layer: Layer, operation: str) -> Case:
+    """A layer behind a reader of two images of digits, for 30 epochs; tested on pairs of digits it has not seen."""
+    digits = Digits(exact="rounded")
+    steps = 30 * digits.epoch(0, 128)
+    return Case(
+        (layer,),
+        operation,
+        grid(0, 10),
+        grid(0, 10),
+        Recipe(steps=steps, loss="bce"),
+        threshold=Threshold("fixed", value=0.05, metric="mistakes"),
+        digits=digits,
     )
 
 
@@ -146,6 +161,20 @@ EXPERIMENTS = (
         "Do shortest paths among 3 nodes carry over to 5 and 8? (thesis D.3.2: better with larger edges)",
         looping(
             "Paths", "shortest_path", (grid(1, 10), grid(1, 1000)), (9, 25, 64), pressed(1_500, 5e-2, 1), 10
+        ),
+        SEEDS,
+    ),
+    Experiment(
+        "logic/digits",
+        "Does an NSR compare two images of digits? (thesis D.3.2: about as well as a perceptron in its place)",
+        tuple(
+            seeing(layer, operation)
+            for layer in (
+                Layer("NSR", 1, (("redundancy", 1), ("scale", 1.0))),
+                Layer("NSR", 1, (("redundancy", 10), ("scale", 1.0))),
+                Layer("MLP"),
+            )
+            for operation in COMPARISONS
         ),
         SEEDS,
     ),

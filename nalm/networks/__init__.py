@@ -2,6 +2,7 @@
 
 from nalm.networks.composite import Line as Line
 from nalm.networks.composite import Network as Network
+from nalm.networks.loop import Loop as Loop
 from nalm.networks.recurrent import Counter as Counter
 from nalm.networks.recurrent import Paths as Paths
 from nalm.networks.recurrent import Recurrent as Recurrent

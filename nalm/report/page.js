@@ -144,6 +144,10 @@
       const figure = data.experiments[+node.dataset.experiment].pictures[+node.dataset.index];
       drawn.push(Plotly.react(node, figure.data, dressed(figure.layout), settings));
     }
+    for (const node of document.querySelectorAll(".given")) {
+      const { experiment, part, block, list, index } = node.dataset, figure = data.experiments[+experiment][part || "sequences"][+block][list || "figures"][+index];
+      drawn.push(Plotly.react(node, figure.data, dressed(figure.layout), settings));
+    }
     for (const node of document.querySelectorAll(".surface")) drawn.push(surface(node, false));
   }
   function choose(select) {

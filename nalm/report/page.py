@@ -16,6 +16,9 @@ from nalm.errors import NALMError
 from nalm.landscapes import LANDSCAPES, compute
 from nalm.report import classify, figures, heim, maps
 from nalm.report.contest import contest
+from nalm.report.images import images
+from nalm.report.pictures import localised
+from nalm.report.sequences import sequences
 from nalm.report.study import Study, best, require, studies
 from nalm.stats import Interval
 from nalm.summary import Summary
@@ -186,6 +189,9 @@ def _experiment(study: Study, looks: dict[str, tuple[str, str]], curves: int) ->
         "title": study.title,
         "groups": groups,
         "compositions": compositions.rows(study.outcomes),
+        "images": images(study),
+        "sequences": sequences(study),
+        "localised": localised(study),
         "claims": sorted(map(_claim, study.verdicts), key=lambda c: ORDER.index(c["verdict"])),
         "failures": classify.failures(study.outcomes),
         "cost": cost(study),

@@ -69,7 +69,8 @@ class NAC(TanhSigmoid):
 
     .. math:: y_o = \sum_i W_{oi} x_i, \qquad W = \tanh(\hat W)\,\sigma(\hat M)
 
-    A weight of 1 adds an input, -1 subtracts it, 0 leaves it out; all three are only approached.
+    A weight of 1 adds an input, -1 subtracts it, 0 leaves it out; all three are only approached. The penalty
+    ``inputs`` (needs x) is the NAU's, as Madsen & Johansen (2020) give it to the NAC in a loop.
     Departs from the paper: the initial range follows stable-nalu, the paper names none.
 
     >>> NAC.solved("subtract").formulas()
@@ -81,6 +82,12 @@ class NAC(TanhSigmoid):
 
     def compute(self, x: Tensor) -> Tensor:
         return F.linear(x, self.weights()["weight"])
+
+    def penalties(self, x: Tensor | None = None) -> Weights:
+        if x is None:
+            return {}
+        mean = self.flat(x).mean(-2, keepdim=True)
+        return {"inputs": F.mean_matrix((1 - self.weights()["weight"].abs()) * mean.square())}
 
     def expressions(self, x: Symbols, w: Spelled) -> Formulas:
         return [spelling.dot(row, x) for row in w["weight"]]

@@ -36,7 +36,7 @@ class Noise(nn.Module):
         self.key.copy_(key.to(torch.int32))
         self.counter.zero_()
 
-    def _bits(self, shape: tuple[int, ...]) -> Tensor:
+    def bits(self, shape: tuple[int, ...]) -> Tensor:
         """Bits of that shape, which begins with the axes of runs; the counter moves on by one."""
         position = torch.arange(
             math.prod(shape[self.counter.ndim :]), dtype=torch.int32, device=self.key.device
@@ -49,11 +49,11 @@ class Noise(nn.Module):
 
     def uniform(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
         """Uniform in (0, 1)."""
-        return draws.symmetric(self._bits(shape), dtype) * 0.5 + 0.5
+        return draws.symmetric(self.bits(shape), dtype) * 0.5 + 0.5
 
     def normal(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
         """Standard normal."""
-        return draws.normal(self._bits(shape), dtype)
+        return draws.normal(self.bits(shape), dtype)
 
 
 def _settled(tensor: Tensor) -> Tensor:

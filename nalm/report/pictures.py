@@ -1,0 +1,60 @@
+"""Pictures inside a page: bytes as PNG, and what localisers make of two digits on top of one another."""
+
+import base64
+import struct
+import zlib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nalm.report.study import Study
+
+SIDE = 42
+CHANNELS = ((213, 94, 0), (86, 180, 233))  # of the first and of the second digit: orange and sky blue
+Bytes = npt.NDArray[np.uint8]
+
+
+def png(pixels: Bytes) -> str:
+    """Pixels (height, width, 3) as the address of a PNG picture that needs no file.
+
+    >>> png(np.zeros((2, 2, 3), np.uint8))[:32]
+    'data:image/png;base64,iVBORw0KGg'
+    """
+    height, width, _ = pixels.shape
+    rows = b"".join(b"\0" + row.tobytes() for row in np.ascontiguousarray(pixels, np.uint8))
+    parts = (
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)),
+        (b"IDAT", zlib.compress(rows, 9)),
+        (b"IEND", b""),
+    )
+    blocks = [struct.pack(">I", len(d)) + k + d + struct.pack(">I", zlib.crc32(k + d)) for k, d in parts]
+    return "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"".join(blocks)).decode()
+
+
+def coloured(channels: npt.NDArray[np.float64]) -> Bytes:
+    """Two channels (2, height, width) of bytes as one picture, each in its colour."""
+    light = sum(c[..., None] / 255 * np.array(colour) for c, colour in zip(channels, CHANNELS, strict=True))
+    return np.clip(light, 0, 255).astype(np.uint8)
+
+
+def localised(study: Study) -> list[dict[str, Any]]:
+    """Of every case of digits on top of one another: samples as they are, and as each localiser shows them."""
+    found = []
+    for s in study.summaries:
+        kept = study.curves.get((s.case.hash[:12], 0), {})
+        if "examples.input" not in kept:
+            continue
+        image = kept["examples.input"].reshape(-1, 2, SIDE, SIDE)
+        seen = kept["examples.seen"].reshape(-1, 2, 2, SIDE, SIDE)
+        true, read = (kept[f"examples.{name}"].reshape(-1, 2) for name in ("digits", "read"))
+        samples = [
+            {
+                "digits": f"{true[k, 0]:.0f} and {true[k, 1]:.0f}",
+                "read": f"{read[k, 0]:.1f} and {read[k, 1]:.1f}",
+                "pictures": [png(coloured(picture)) for picture in (image[k], *seen[k])],
+            }
+            for k in range(len(image))
+        ]
+        found.append({"name": study.labels[s.case], "case": s.case.hash[:12], "samples": samples})
+    return found

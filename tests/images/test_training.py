@@ -1,0 +1,184 @@
+"""Networks of images in training: the same whatever happens around them, gone on with exactly, and stored."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from nalm import checkpoints
+from nalm.cli import app
+from nalm.config import Digits, Experiment, Layer
+from nalm.engine import Run
+from nalm.errors import NALMError
+from nalm.experiments.mnist import BATCH, clipped, lasting, pressed, task
+from nalm.images import Training
+from nalm.run import run
+from nalm.store import Store
+
+CPU = torch.device("cpu")
+TINY = Digits(source="drawn", samples=1, folds=10, exact="rounded")
+
+
+def case(layer=None, epochs=2, batch=8, digits=TINY):
+    found = task(layer or Layer("NMU"), "multiply", 0, digits, batch)
+    return lasting(pressed(found, 1, "weight", start=0, end=1), epochs)
+
+
+def trained(*runs, training=None):
+    training = training or Training([Run(c, seed, i) for i, (c, seed) in enumerate(runs)], CPU)
+    while not training.finished:
+        training.advance()
+    return training
+
+
+def weights(training, i=0):
+    return {n: p.clone() for n, p in training.members[i].member.params.items()}
+
+
+def same(one, two):
+    return all(torch.equal(one[n], two[n]) for n in one)
+
+
+@pytest.fixture(scope="module")
+def whole():
+    """Two seeds side by side, two epochs."""
+    return trained((case(), 0), (case(), 1))
+
+
+def test_a_run_does_not_depend_on_its_neighbours_or_on_torchs_generator(whole):
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    alone = trained((case(), 1))
+    assert torch.equal(torch.get_rng_state(), before)
+    assert same(weights(alone), weights(whole, 1)) and not same(weights(alone), weights(whole, 0))
+    assert alone.members[0].means == whole.members[1].means
+
+
+def test_an_interrupted_run_ends_in_the_same_weights(whole, tmp_path):
+    begun = Training([Run(case(), 0, 0)], CPU)
+    for _ in range(3):
+        begun.advance()
+    assert 0 < begun.at < case().recipe.steps and begun.at % case().epoch  # in the middle of an epoch
+    begun.save(tmp_path)
+    other = Training([Run(case(), 0, 0)], CPU)
+    other.resume(tmp_path)
+    assert other.at == begun.at
+    finished = trained(training=other)
+    assert same(weights(finished), weights(whole)) and finished.members[0].means == whole.members[0].means
+    assert [len(w) for w in finished.members[0].weights] == [1, 1, 1]
+
+
+def test_more_epochs_go_on_from_fewer(whole, tmp_path):
+    short, long = (Experiment("tiny", "A tiny one", (case(epochs=n),), (0,)) for n in (1, 2))
+    run([short], tmp_path, device="cpu", workers=1)
+    run([long], tmp_path, device="cpu", workers=1)
+    with Store(tmp_path) as store:
+        outcomes = store.outcomes("tiny")
+        events = [(kind, at) for *_, kind, _, _, at in store.events() if kind in ("started", "resumed")]
+        arrays = store.arrays(case().hash, 0)
+    epoch = case().epoch
+    assert [o.steps for o in outcomes] == [epoch, 2 * epoch] and events == [
+        ("started", 0),
+        ("resumed", epoch),
+    ]
+    assert arrays["steps"].tolist() == [0, epoch, 2 * epoch]
+    kept = checkpoints.kept(tmp_path, case().trunk.hash, 0)
+    assert all((kept[f"params.{n}"] == p.numpy()).all() for n, p in weights(whole).items())
+    (file,) = (tmp_path / checkpoints.NETWORKS).iterdir()
+    assert file.stat().st_size < 16 * 2**20
+
+
+def test_fewer_epochs_than_there_are_start_again_and_leave_the_longer_one(whole, tmp_path):
+    whole.save(tmp_path)
+    short = Training([Run(case(epochs=1), 0, 0)], CPU)
+    short.resume(tmp_path)
+    assert short.at == 0
+    short.save(tmp_path)
+    assert checkpoints.kept(tmp_path, case().trunk.hash, 0)["at"] == 2 * case().epoch
+
+
+def test_a_damaged_network_is_refused_with_its_name(tmp_path, whole):
+    whole.save(tmp_path)
+    path = sorted((tmp_path / checkpoints.NETWORKS).iterdir())[0]
+    seed = int(path.stem.split("-")[1])
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    fresh = Training([Run(case(), seed, 0)], CPU)
+    with pytest.raises(NALMError, match=f"{path.name} is damaged"):
+        fresh.resume(tmp_path)
+    other = path.with_name(path.name.replace(f"-{seed}.", "-7."))
+    other.write_bytes(content)
+    with pytest.raises(NALMError, match="delete it, and its run starts again"):
+        Training([Run(case(), 7, 0)], CPU).resume(tmp_path)
+
+
+def test_results_hold_curves_paths_and_confusions(whole):
+    runs = whole.results()
+    (first, second) = runs.lines()
+    assert (first.steps, first.formula, first.mode) == (2 * case().epoch, runs.formulas[0], "eager")
+    assert first.test == 1 - runs.records[0]["test.output.rounded"][-1] and first.best_step == first.steps
+    assert runs.trajectories[0]["0.weight"].shape == (3, 1, 2) and second.seed == 1
+    confusion = runs.records[0]["test.confusion"]
+    assert confusion.shape == (2, 10, 10) and confusion.sum() == 2 * 10  # ten pairs are held out
+    true = {tuple(c.sum(-1)) for c in confusion}
+    assert len(true) == 2  # either digit has its own
+
+
+def test_a_clipped_gradient_and_noise_train_too():
+    training = trained((clipped(case(BATCH, epochs=1)), 0))
+    plain = trained((case(BATCH, epochs=1), 0))
+    assert not same(weights(training), weights(plain))
+    assert all(p.isfinite().all() for p in weights(training).values())
+
+
+def test_the_epoch_with_the_most_right_training_outputs_is_judged():
+    training = trained((case(epochs=1, digits=TINY.replace(chosen="train")), 0))
+    (one,) = training.members
+    one.steps = list(range(20))
+    right = (
+        [0.0, 0.99] + [0.5] * 8 + [0.1, 0.2, 0.9, 0.3, 0.9] + [0.2] * 5
+    )  # of the last ten the third is best
+    one.means = [{"seen.output.rounded": r, "test.output.rounded": r / 2} for r in right]
+    one.sparsity = [0.0] * 20
+    mark = one.mark()
+    assert mark.best_step == 12 and mark.test == 1 - 0.45 and mark.solved_at is None
+
+
+def test_the_command_line_trains_and_says_accuracies(tmp_path):
+    out = ["--out", str(tmp_path), "--device", "cpu", "--workers", "1"]
+    words = ["run", "mnist/smoke", "--only", "unit=NMU", "--steps", "2", *out]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert "accuracy" in done.output and "NMU" in done.output
+    with Store(tmp_path) as store:
+        (o,) = store.outcomes("mnist/smoke")
+    assert o.steps == 2 and np.isfinite(o.test)
+
+
+def test_epochs_are_for_images_alone_and_one_word_says_how_long(tmp_path):
+    invoke = CliRunner().invoke
+    refused = invoke(app, ["run", "quick", "--epochs", "2", "--out", str(tmp_path)])
+    assert isinstance(refused.exception, NALMError) and "has no epochs" in str(refused.exception)
+    refused = invoke(app, ["run", "mnist/smoke", "--epochs", "2", "--steps", "2", "--out", str(tmp_path)])
+    assert "no --steps beside it" in str(refused.exception)
+
+
+def test_missing_files_are_told_before_anything_is_trained(tmp_path):
+    words = ["run", "mnist/product", "--data", str(tmp_path / "nowhere"), "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, words)
+    assert isinstance(done.exception, NALMError) and "does not exist" in str(done.exception)
+    assert not (tmp_path / "out").exists()
+
+
+def test_results_travel_as_files(tmp_path, whole):
+    experiment = Experiment("tiny", "A tiny one", (case(),), (0, 1))
+    with Store(tmp_path, create=True) as store:
+        store.begin("nalm run tiny", torch.__version__)
+        store.register(experiment)
+        store.save(whole.results())
+    done = CliRunner().invoke(app, ["export", "--out", str(tmp_path), "--to", str(tmp_path / "files")])
+    assert done.exit_code == 0, done.output
+    about = json.loads((tmp_path / "files" / "tiny.json").read_text())
+    assert about["cases"][0]["digits"]["source"] == "drawn"
