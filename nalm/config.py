@@ -111,15 +111,11 @@ class Recipe(Value):
     gradient_noise: float = 0.0  # eta of N(0, eta / (1 + step)^0.55)
     inalu: bool = False  # the iNALU's rule: penalty `weight` by 0.05 once it fits, reinitialise if stuck
     stop_when_solved: bool = False
-    weight_decay: float = later(
-        0.0
-    )  # times a weight is added to its gradient, in the layers after a reader of images
+    weight_decay: float = later(0.0)  # times a weight, added to its gradient, behind a reader of images
     grid: int = later(0)  # initial weights on a grid of so many points from 0 to 1, by the seed; 0 draws them
     decay: float = later(0.99)  # of RMSProp's mean of squares
     polish: int = later(0)  # steps of L-BFGS after the others, where a whole trajectory is fitted
-    starts: tuple[tuple[str, float, float], ...] = later(
-        ()
-    )  # parameters drawn between two numbers: ("1.gate", 1, 1)
+    starts: tuple[tuple[str, float, float], ...] = later(())  # drawn between two numbers: ("1.gate", 1, 1)
 
     def check(self) -> None:
         require(
@@ -210,10 +206,8 @@ class Case(Value):
 
     def check(self) -> None:
         require(len(self.model) >= 1, "A case needs a model of at least one layer.")
-        require(
-            self.threshold.kind != "gold" or self.data == "authors",
-            "A gold threshold is measured on the published test set: it needs data='authors'.",
-        )
+        gold = "A gold threshold is measured on the published test set: it needs data='authors'."
+        require(self.threshold.kind != "gold" or self.data == "authors", gold)
         require(self.subsets >= 1, f"A task has at least one operand, got {self.subsets}.")
         require(
             self.subset >= 1 and 0 <= self.overlap <= self.subset,
@@ -231,23 +225,17 @@ class Case(Value):
         require(self.sample >= 0, f"A sample has 0 or more rows, got {self.sample}.")
         require(self.test_inputs >= 0, f"A test list has 0 or more inputs, got {self.test_inputs}.")
         require(not (self.test_inputs and self.times), "A test list is no sequence: test_inputs or times.")
-        require(
-            ", " not in self.operation or self.threshold.kind == "fixed",
-            f"A model of several operations has a fixed threshold, got {self.threshold.kind!r}.",
-        )
+        several = ", " in self.operation
+        require(not several or self.threshold.kind == "fixed", "Several operations need a fixed threshold.")
         for name, marks in self.grids:
             require(
                 name in self.operation.split(", ") and marks.kind == "grid",
                 f"An error is measured over a grid, of one of {self.operation!r}; got {name!r} over {marks}.",
             )
-        require(
-            self.digits is None or self.train.low in range(10),
-            f"Digits are whole numbers from 0 to 9, such as grid(0, 10); got {self.train}.",
-        )
-        require(
-            self.digits is not None or not self.recipe.weight_decay,
-            "Only networks of images have weight decay.",
-        )
+        plain = self.digits is None
+        digits = f"Digits are whole numbers from 0 to 9, such as grid(0, 10); got {self.train}."
+        require(plain or self.train.low in range(10), digits)
+        require(not plain or not self.recipe.weight_decay, "Only networks of images have weight decay.")
 
     @property
     def used(self) -> int:

@@ -117,7 +117,7 @@ BELOW = {
     "executor": {"errors", "runs", "units", "checkpoints", "engine", "images"},
     "run": {"config", "data", "store", "checkpoints", "engine", "executor"},
     "progress": {"run"},
-    "asked": {"errors", "config", "claims", "experiments", "store", "checkpoints", "units"},
+    "asked": {"errors", "config", "labels", "claims", "experiments", "store", "checkpoints", "units"},
     "discover": {
         *("errors", "config", "draws", "units", "tasks", "losses", "claims", "experiments", "__init__"),
     },
