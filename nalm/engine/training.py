@@ -210,7 +210,9 @@ class Training:
         units = [part for part in one.parts() if isinstance(part, Unit)]
         large = sum(p.numel() for p in one.parameters()) > LONGEST
         if len(units) < len(self.case.model) or self.case.scaling or self.case.times or large:
-            return [""] * len(program.runs)  # baselines, scaled inputs and sequences have none; nobody reads long ones
+            return [""] * len(
+                program.runs
+            )  # baselines, scaled inputs and sequences have none; nobody reads long ones
         weights = {name: p.cpu() for name, p in program.params.items()}
         spelt: dict[object, str] = {}
         texts = []
