@@ -3,6 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
+ifneq ($(wildcard ../shared/data/mnist),)  # the images, where somebody has put them beside the checkout
+export NALM_DATA ?= $(abspath ../shared/data/mnist)
+endif
+
 .PHONY: demo test slow lint check report browser clean
 
 demo: $(READY)  ## set up and run the main job: six units, nine ranges, five seeds

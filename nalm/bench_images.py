@@ -138,7 +138,7 @@ def _case(full: bool, data: str) -> Case:
         return case
     assert case.digits is not None
     digits = case.digits if data else case.digits.replace(source="drawn")
-    return pressed(task(Layer("NMU"), "multiply", 0, digits, 128 if full else 16), 100, "weight")
+    return pressed(task(Layer("NMU"), "multiply", 0, digits, 128 if full else 4), 100, "weight")
 
 
 def report(device: str = "auto", *, as_json: bool = False, quick: bool = False, data: str = "") -> None:

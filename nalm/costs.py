@@ -24,6 +24,7 @@ STEP, RUN, POWER = (
     0.73e-3,
     1.43,
 )  # us: of a step, and of a run of two inputs in it, growing with this power of them
+READ = {"cpu": 1_500.0, "cuda": 1.7}  # us per image of a batch, on one core and on an H200
 FEW = 100_000_000  # run-steps from which on recorded runs say how fast a machine is
 
 
@@ -61,11 +62,22 @@ def model_of(case: Case) -> str:
 
 
 def us(case: Case) -> float:
-    """Microseconds of one core per run-step: as measured, or in proportion to the nearest measured number of inputs."""
+    """Microseconds of one core per run-step: as measured, or in proportion to the nearest measured number of inputs.
+
+    A network that reads images takes its time for every image of a batch, forth and back.
+    """
+    if case.digits is not None:
+        return READ["cpu"] * images(case)
     known = _rates().get(model_of(case))
     if known is None:  # a model that was not measured: the average of those that were
         return sum(_scaled(rows, case) for rows in _rates().values()) / len(_rates())
     return _scaled(known, case)
+
+
+def images(case: Case) -> int:
+    """Images that are read in a step."""
+    assert case.digits is not None
+    return case.recipe.batch * (case.digits.length or 2)
 
 
 def _scaled(rows: Sequence[tuple[int, float]], case: Case) -> float:
@@ -84,10 +96,16 @@ def estimate(experiment: Experiment, machine: Machine, factor: float = 1.0) -> f
         work = factor * 1e-6 * seeds * sum(case.recipe.steps * us(case) for case in experiment.cases)
         return (work + compiling) / machine.cores
     steps = (
-        cases[0].recipe.steps * (STEP + RUN * len(cases) * seeds * (cases[0].inputs / 2) ** POWER)
+        cases[0].recipe.steps
+        * (READ["cuda"] * images(cases[0]) * seeds if cases[0].digits else _step(cases, seeds))
         for cases in programs.values()
     )
     return 1e-6 * sum(steps) + compiling / min(PROCESSES, machine.cores)
+
+
+def _step(cases: Sequence[Case], seeds: int) -> float:
+    """Microseconds of a step of all runs of a program on a GPU."""
+    return STEP + RUN * len(cases) * seeds * (cases[0].inputs / 2) ** POWER
 
 
 def correction(recorded: Iterable[tuple[str, float, int]], experiments: Iterable[Experiment]) -> float:

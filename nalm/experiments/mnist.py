@@ -82,9 +82,9 @@ DIVISION: dict[Name, Case] = {
     for unit, case in named.items()
 }
 
-SMALL = Digits(source="drawn", samples=10, exact="rounded")
+SMALL = Digits(source="drawn", samples=5, exact="rounded")
 SMOKE = tuple(
-    lasting(task(layer, "multiply", 0, SMALL, batch=16), 8)
+    lasting(task(layer, "multiply", 0, SMALL, batch=16), 16)
     for layer in (Layer("Fixed", options=(("operation", "multiply"),)), Layer("NMU"))
 )
 

@@ -242,6 +242,7 @@ def confusion(c: Reading) -> Figure:
         "texttemplate": "%{text}",
         "textfont": {"size": 8},
         "colorscale": "Blues",
+        "reversescale": True,
         "showscale": False,
         "hovertemplate": "%{y} read as %{x}: %{text}<extra></extra>",
     }

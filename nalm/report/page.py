@@ -263,12 +263,12 @@ def _claim(v: Verdict) -> dict[str, Any]:
 
 
 def cost(study: Study) -> dict[str, Any]:
-    """What the runs cost, and what they would cost with the published code."""
+    """What the runs cost, and what they would cost with the published code, where that was measured."""
     steps = sum(o.steps for o in study.outcomes)
     seconds = sum(o.seconds for o in study.outcomes)
     return {
         "runs": len(study.outcomes),
         "run_steps": steps,
         "seconds": _number(seconds),
-        "authors": None if any(o.measures for o in study.outcomes) else _number(steps * AUTHORS),
+        "authors": None if any(o.measures or o.case.digits for o in study.outcomes) else _number(steps * AUTHORS),
     }

@@ -1,0 +1,50 @@
+"""Networks that read learn: drawn digits at once, and two digits of MNIST in a few epochs."""
+
+import pytest
+import torch
+
+from nalm.config import Digits, Layer
+from nalm.data import mnist
+from nalm.engine import Run
+from nalm.errors import NALMError
+from nalm.experiments.mnist import SMOKE, lasting, task
+from nalm.images import Training
+
+pytestmark = pytest.mark.slow
+MUL = Layer("Fixed", options=(("operation", "multiply"),))
+
+
+def trained(case):
+    training = Training([Run(case, 0, 0)], torch.device("cpu"))
+    while not training.finished:
+        training.advance()
+    return training.members[0]
+
+
+def test_drawn_digits_are_learnt_in_the_smoke_test():
+    given, nmu = (trained(case) for case in SMOKE)
+    assert given.means[-1]["seen.output.rounded"] > 0.5 > given.means[0]["seen.output.rounded"]
+    assert nmu.means[-1]["seen.error"] < 0.2 * nmu.means[0]["seen.error"]
+
+
+def subset(layer, epochs):
+    """The product of MNIST's digits with a tenth of the samples, in half the batch."""
+    try:
+        mnist.folder()
+    except NALMError as error:
+        pytest.skip(str(error))
+    digits = Digits(samples=100, exact="rounded")
+    return trained(lasting(task(layer, "multiply", 0, digits, 64), epochs))
+
+
+def test_a_given_product_teaches_a_network_to_read():
+    run = subset(MUL, 25)
+    assert run.means[-1]["seen.output.rounded"] > 0.8
+    assert run.means[-1]["test.label1.rounded"] > 0.9
+
+
+def test_the_weights_of_a_nmu_move_towards_the_solution():
+    run = subset(Layer("NMU"), 8)
+    first, last = (run.weights[i]["0.weight"] for i in (0, -1))
+    assert ((1 - last).abs() < (1 - first).abs()).all()
+    assert run.means[-1]["seen.error"] < 0.05 * run.means[0]["seen.error"]
