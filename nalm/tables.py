@@ -1,7 +1,7 @@
 """Results as tables for a terminal; they fit its width."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich import box
@@ -10,9 +10,10 @@ from rich.table import Table
 
 from nalm import costs, stats
 from nalm.claims import Verdict
-from nalm.config import Case, Experiment
+from nalm.config import Case, Claim, Experiment
 from nalm.costs import Machine
 from nalm.labels import axis, labels, places
+from nalm.lengths import Length, Row, published
 from nalm.runs import Outcome
 from nalm.stats import Interval
 from nalm.summary import Summary
@@ -70,6 +71,26 @@ def accuracies(outcomes: Sequence[Outcome]) -> Iterator[Table | str]:
     most = max(map(len, groups.values()), default=0)
     yield f"Accuracy of outputs: mean over {most} fold{'s' if most != 1 else ''} \\[95% interval]"
     yield table
+
+
+def by_length(found: Mapping[str, Sequence[Row]]) -> Iterator[Table | str]:
+    """Of networks on sequences: at every length the limit, and how many runs of each cell are below it."""
+    for operation, rows in found.items():
+        table = Table("length", "limit", *(row.name for row in rows), box=box.SIMPLE_HEAD)
+        shares = [published(row.case) for row in rows]
+        for k, at in enumerate(rows[0].lengths):
+            cells = [
+                _solved(row.lengths[k], claims.get(at.length))
+                for row, claims in zip(rows, shares, strict=True)
+            ]
+            table.add_row(str(at.length), f"{at.limit:.3g}", *cells)
+        yield f"{operation}: runs below the limit by length of the sequences, and the published share"
+        yield table
+
+
+def _solved(at: Length, claim: Claim | None) -> str:
+    theirs = "" if claim is None else f" [dim]{claim.value:.1f}[/]"
+    return f"{round(at.success.estimate * at.success.n)} of {at.success.n}{theirs}"
 
 
 def _cell(s: Summary | None) -> str:

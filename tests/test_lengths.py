@@ -1,9 +1,11 @@
 """Limits by hand, and what counts as below them."""
 
+import io
+
 import numpy as np
 import pytest
 
-from nalm import stats
+from nalm import stats, tables
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
 from nalm.lengths import agrees, by_length, first_below, limits, named, published
@@ -110,7 +112,7 @@ def test_published_rates_stand_beside_cases_however_long():
         assert sorted(found) == list(LENGTHS)
         assert [found[n].value for n in (1, 2, 6, 12)] == [0.9, 1.0, 0.8, 0.7]
     assert published(GIVEN) == {}
-    free = CASES[8]
+    free = EXPERIMENTS["mnist/sequence-free"].cases[1]
     assert free.model == NMU.model and published(free)[1] != published(NMU)[1]
 
 
@@ -131,6 +133,19 @@ def test_rates_agree_within_either_interval():
 
 
 def test_two_cases_of_a_unit_are_told_apart():
-    names = named(CASES)
-    assert len(set(names.values())) == len(CASES)
-    assert {"reference", "NMU, weight 10, inputs 1", "NMU, weight 10"} <= set(names.values())
+    both = named([*CASES, EXPERIMENTS["mnist/sequence-free"].cases[1]])
+    assert len(set(both.values())) == len(both)
+    assert {"reference", "NMU, weight 10, inputs 1", "NMU, weight 10"} <= set(both.values())
+
+
+def test_a_terminal_shows_how_many_runs_are_below_the_limit():
+    from rich.console import Console
+
+    given = [([9, 1, 9], 1.0), ([9, 3, 9], 1.0)]
+    found = by_length(*runs(given, [[9, 4.8, 9], [9, 4.9, 1], [4, 1, 9]]))
+    console = Console(width=80, record=True, file=io.StringIO())
+    for table in tables.by_length(found):
+        console.print(table)
+    text = console.export_text()
+    line = next(line.split() for line in text.splitlines() if line.split()[:1] == ["6"])
+    assert line == ["6", "29.4", "2", "of", "2", "2", "of", "3", "0.8"]  # the last is the published share

@@ -105,12 +105,13 @@ class Trained:
             found = tensors.get(f"params.{name}")
             if found is None or found.shape != p.shape:
                 raise NALMError(f"This state is of another network: {name!r} is missing or of another shape.")
-        for name, p in member.params.items():
-            p.copy_(tensors[f"params.{name}"])
-            for i, slot in enumerate(member.slots[name]):
-                slot.copy_(tensors[f"slots.{i}.{name}"])
         self.at, self.seconds = int(tensors["at"]), float(tensors["seconds"])
-        member.at.fill_(self.at)
+        with member.here():
+            for name, p in member.params.items():
+                p.copy_(tensors[f"params.{name}"])
+                for i, slot in enumerate(member.slots[name]):
+                    slot.copy_(tensors[f"slots.{i}.{name}"])
+            member.at.fill_(self.at)
         self.steps = [int(step) for step in tensors["steps"].tolist()]
         self.sparsity = tensors["sparsity"].tolist()
         self.means = [{} for _ in self.steps]
@@ -146,9 +147,9 @@ class Trained:
         return Mark(self.steps[chosen], seen[chosen], test[chosen], self.sparsity[chosen], first)
 
     def formula(self) -> str:
-        """What the layers spell once their weights are rounded; nothing where a layer is no unit."""
+        """What the layers spell once their weights are rounded; nothing of many outputs, or if a layer is no unit."""
         network = self.member.arithmetic()
-        if self.run.case.times or not all(isinstance(part, Unit) for part in network.parts()):
+        if self.run.case.model[-1].out > 1 or not all(isinstance(part, Unit) for part in network.parts()):
             return ""
         try:
             return spelled(network, letters(network.inputs, positive=True))

@@ -4,12 +4,14 @@ import pytest
 import torch
 
 from nalm.config import Case, Digits, Layer, Recipe, grid
+from nalm.engine.plan import Run
 from nalm.images.colour import Colour, Colours, Localiser
 from nalm.images.data import resident
 from nalm.images.examples import examples
 from nalm.images.program import Member, Program
 from nalm.images.readers import buffers, starts
 from nalm.images.spline import control_points
+from nalm.images.training import Trained
 
 SMALL = Digits("colour", "drawn", samples=3, folds=3, validation=0.15, exact="rounded")
 CASE = Case((Layer("NMU"),), "multiply", grid(0, 10), grid(0, 10), Recipe(steps=1, batch=4), digits=SMALL)
@@ -108,3 +110,21 @@ def test_the_first_fold_shows_what_it_sees():
     assert shown["examples.input"].dtype == torch.uint8 and shown["examples.input"].float().std() > 10
     assert len({tuple(d) for d in shown["examples.digits"].tolist()}) == 4
     assert examples(Member(program, 1)) == {}
+
+
+def test_noise_and_poses_go_on_where_they_were():
+    """Four steps are two steps, taken out, put back, and two more."""
+    case = CASE.replace(model=(Layer("SNMU", options=(("noise_range", "batch"),)),))
+    program = Program(case, "", torch.device("cpu"), compiled=False)
+    whole, first, second = (Trained(Run(case, 1, 0), Member(program, 1)) for _ in range(3))
+    for trained, steps in ((whole, 4), (first, 2)):
+        trained.member.shuffle(0)
+        for _ in range(steps):
+            trained.member.advance("mse")
+            trained.at += 1
+    second.restore(first.state())
+    second.member.shuffle(0)
+    for _ in range(2):
+        second.member.advance("mse")
+    for name, p in whole.member.params.items():
+        assert torch.equal(p, second.member.params[name]), name
