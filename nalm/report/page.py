@@ -270,5 +270,7 @@ def cost(study: Study) -> dict[str, Any]:
         "runs": len(study.outcomes),
         "run_steps": steps,
         "seconds": _number(seconds),
-        "authors": None if any(o.measures or o.case.digits for o in study.outcomes) else _number(steps * AUTHORS),
+        "authors": None
+        if any(o.measures or o.case.digits for o in study.outcomes)
+        else _number(steps * AUTHORS),
     }

@@ -1,0 +1,71 @@
+"""On a GPU: poses are those of a CPU, captured steps and evaluations the plain ones. Skipped where there is none."""
+
+import pytest
+import torch
+
+from nalm.config import Case, Digits, Layer, Ramp, Recipe, grid
+from nalm.images.colour import Colours
+from nalm.images.data import resident
+from nalm.images.program import Member, Program
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device, and there is none here"),
+]
+
+BATCH = (("noise_range", "batch"),)
+COLOUR = Digits("colour", "drawn", samples=4, folds=3, validation=0.15, exact="rounded")
+PRODUCT = Digits("sequence", "drawn", length=2, lengths=(1, 2, 20), chosen="validation")
+SUM = Digits("sequence", "drawn", length=10, lengths=(1, 10, 200), chosen="validation")
+
+
+def case(layer, operation, digits, inputs=2, penalties=()):
+    first = 1 if operation == "multiply" and digits is PRODUCT else 0
+    pressed = tuple((name, Ramp(1)) for name in penalties)
+    recipe = Recipe(steps=1, batch=16, penalties=pressed)
+    return Case((layer,), operation, grid(first, 10), grid(first, 10), recipe, inputs=inputs, digits=digits)
+
+
+CASES = {
+    "pair": case(Layer("NMU"), "multiply", Digits(source="drawn", samples=4), penalties=("weight",)),
+    "colour": case(Layer("SNMU", options=BATCH), "multiply", COLOUR, penalties=("weight",)),
+    "product": case(Layer("SNMU", options=BATCH), "multiply", PRODUCT, penalties=("weight", "inputs")),
+    "lstm": case(Layer("LSTM", 2), "multiply", PRODUCT, inputs=3),
+    "sum": case(Layer("NAU"), "add", SUM, penalties=("weight", "inputs")),
+    "count": case(Layer("NAU", 10), "count", SUM, inputs=20, penalties=("weight",)),
+}
+
+
+def test_poses_are_the_same():
+    layout, pictures = Colours(CASES["colour"]), resident("drawn", "", "cpu")
+    images, key, step = (
+        pictures.images[:200].reshape(100, 2, 28, 28),
+        torch.tensor([3, 9]).int(),
+        torch.tensor(5),
+    )
+    here, there = (
+        layout.inputs(images, key, step),
+        layout.inputs(images.cuda(), key.cuda(), step.cuda()).cpu(),
+    )
+    assert (here != there).float().mean() < 1e-3  # ties of rounding
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("name", CASES)
+def test_captured_steps_and_evaluations_are_the_plain_ones(name, compiled):
+    program = Program(CASES[name], "", torch.device("cuda"), compiled=compiled)
+    captured, plain = Member(program, 0), Member(program, 0)
+    plain._do = lambda _, function, *arguments: function(*arguments)
+    said = []
+    for member in (captured, plain):
+        member.evaluate()
+        member.shuffle(0)
+        for _ in range(6):
+            member.advance("mse")
+        for _ in range(2):
+            member.evaluate()
+        said.append(member.judged()[0])
+    assert captured.graphs and program.mode == ("captured compiled" if compiled else "captured")
+    for n, p in captured.params.items():
+        assert torch.equal(p, plain.params[n]), n
+    assert said[0] == said[1] and all(v == v for v in said[0].values())
