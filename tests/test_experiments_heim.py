@@ -148,6 +148,14 @@ def test_measures_are_of_the_end_and_the_same_alone_as_among_others():
     assert both.measures[0]["validation"] == both.validation[0][-1]
 
 
+def test_on_positive_numbers_an_npu_is_a_real_one():
+    """No gradient reaches its imaginary part: what the paper's Table A2 shows between the two is seeds."""
+    cases = [SIMPLE[n].replace(recipe=SIMPLE[n].recipe.replace(steps=30)) for n in ("NPU", "RealNPU")]
+    npu, real = (train(case, (0,), "cpu", compiled=False) for case in cases)
+    assert (npu.weights[0]["0.imaginary"] == 0).all()
+    np.testing.assert_allclose(npu.weights[0]["0.weight"], real.weights[0]["0.weight"], rtol=1e-4)
+
+
 # -- small runs, each with one published direction ---------------------------------------------------
 
 
