@@ -15,6 +15,7 @@ from pathlib import Path
 
 from nalm.config import Case, Experiment
 from nalm.labels import unit_of
+from nalm.operations import SYSTEMS
 from nalm.programs import signature
 
 COMPILING = {"cpu": 12.0, "cuda": 8.0}  # seconds per program
@@ -24,6 +25,10 @@ STEP, RUN, POWER = (
     0.73e-3,
     1.43,
 )  # us: of a step, and of a run of two inputs in it, growing with this power of them
+EULER, FITTED = (
+    200,
+    1_000.0,
+)  # steps of Euler's method in one of a fitted system, and us of a run's among some forty
 FEW = 100_000_000  # run-steps from which on recorded runs say how fast a machine is
 
 
@@ -62,6 +67,8 @@ def model_of(case: Case) -> str:
 
 def us(case: Case) -> float:
     """Microseconds of one core per run-step: as measured, or in proportion to the nearest measured number of inputs."""
+    if case.operation in SYSTEMS:
+        return FITTED * (1 + case.recipe.polish / case.recipe.steps)
     known = _rates().get(model_of(case))
     if known is None:  # a model that was not measured: the average of those that were
         return sum(_scaled(rows, case) for rows in _rates().values()) / len(_rates())
@@ -84,10 +91,17 @@ def estimate(experiment: Experiment, machine: Machine, factor: float = 1.0) -> f
         work = factor * 1e-6 * seeds * sum(case.recipe.steps * us(case) for case in experiment.cases)
         return (work + compiling) / machine.cores
     steps = (
-        cases[0].recipe.steps * (STEP + RUN * len(cases) * seeds * (cases[0].inputs / 2) ** POWER)
+        _long(cases[0]) * (STEP + RUN * len(cases) * seeds * (cases[0].inputs / 2) ** POWER)
         for cases in programs.values()
     )
     return 1e-6 * sum(steps) + compiling / min(PROCESSES, machine.cores)
+
+
+def _long(case: Case) -> int:
+    """Steps one after another."""
+    return (
+        EULER * (case.recipe.steps + case.recipe.polish) if case.operation in SYSTEMS else case.recipe.steps
+    )
 
 
 def correction(recorded: Iterable[tuple[str, float, int]], experiments: Iterable[Experiment]) -> float:
