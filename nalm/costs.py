@@ -15,6 +15,7 @@ from pathlib import Path
 
 from nalm.config import Case, Experiment
 from nalm.labels import unit_of
+from nalm.operations import SYSTEMS
 from nalm.programs import signature
 
 COMPILING = {"cpu": 12.0, "cuda": 8.0}  # seconds per program
@@ -25,6 +26,7 @@ STEP, RUN, POWER = (
     1.43,
 )  # us: of a step, and of a run of two inputs in it, growing with this power of them
 READ = {"cpu": 1_500.0, "cuda": 1.7}  # us per image of a batch, on one core and on an H200
+EULER, FITTED = 200, 1_000.0  # steps of Euler's method in one of a fitted system, and us of one among forty
 FEW = 100_000_000  # run-steps from which on recorded runs say how fast a machine is
 
 
@@ -68,6 +70,8 @@ def us(case: Case) -> float:
     """
     if case.digits is not None:
         return READ["cpu"] * images(case)
+    if case.operation in SYSTEMS:
+        return FITTED * (1 + case.recipe.polish / case.recipe.steps)
     known = _rates().get(model_of(case))
     if known is None:  # a model that was not measured: the average of those that were
         return sum(_scaled(rows, case) for rows in _rates().values()) / len(_rates())
@@ -96,7 +100,7 @@ def estimate(experiment: Experiment, machine: Machine, factor: float = 1.0) -> f
         work = factor * 1e-6 * seeds * sum(case.recipe.steps * us(case) for case in experiment.cases)
         return (work + compiling) / machine.cores
     steps = (
-        cases[0].recipe.steps
+        _long(cases[0])
         * (READ["cuda"] * images(cases[0]) * seeds if cases[0].digits else _step(cases, seeds))
         for cases in programs.values()
     )
@@ -106,6 +110,13 @@ def estimate(experiment: Experiment, machine: Machine, factor: float = 1.0) -> f
 def _step(cases: Sequence[Case], seeds: int) -> float:
     """Microseconds of a step of all runs of a program on a GPU."""
     return STEP + RUN * len(cases) * seeds * (cases[0].inputs / 2) ** POWER
+
+
+def _long(case: Case) -> int:
+    """Steps one after another."""
+    return (
+        EULER * (case.recipe.steps + case.recipe.polish) if case.operation in SYSTEMS else case.recipe.steps
+    )
 
 
 def correction(recorded: Iterable[tuple[str, float, int]], experiments: Iterable[Experiment]) -> float:

@@ -120,9 +120,9 @@ def _day(seconds: float) -> str:
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date().isoformat()
 
 
-def error(o: Outcome) -> float:
+def error(o: Outcome, name: str = "test") -> float:
     """A run's error at the end; not a number is the worst."""
-    return math.inf if math.isnan(o.measures["test"]) else o.measures["test"]
+    return math.inf if math.isnan(o.measures[name]) else o.measures[name]
 
 
 def economical(o: Outcome) -> float:
@@ -144,7 +144,7 @@ def best(outcomes: Sequence[Outcome]) -> set[tuple[str, int]]:
                     found[unit_of(o.case), name] = o
         for name, _ in o.case.grids:
             first = found.setdefault((o.case.hash, name), o)
-            if not o.measures[name] >= first.measures[name]:
+            if error(o, name) < error(first, name):
                 found[o.case.hash, name] = o
     return {(o.case.hash, o.seed) for o in found.values()}
 

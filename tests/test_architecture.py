@@ -35,7 +35,7 @@ BELOW = {
     "readout": {"errors"},
     "labels": {"config"},
     "programs": {"config", "operations"},
-    "costs": {"config", "labels", "programs"},
+    "costs": {"config", "labels", "operations", "programs"},
     "published": {"config"},
     "rules": {"config", "runs", "stats"},
     "formula_rules": {"config", "rules", "stats", "truth"},  # truth only where a formula is judged

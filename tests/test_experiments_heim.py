@@ -148,22 +148,30 @@ def test_measures_are_of_the_end_and_the_same_alone_as_among_others():
     assert both.measures[0]["validation"] == both.validation[0][-1]
 
 
+def test_on_positive_numbers_an_npu_is_a_real_one():
+    """No gradient reaches its imaginary part: what the paper's Table A2 shows between the two is seeds."""
+    cases = [SIMPLE[n].replace(recipe=SIMPLE[n].recipe.replace(steps=30)) for n in ("NPU", "RealNPU")]
+    npu, real = (train(case, (0,), "cpu", compiled=False) for case in cases)
+    assert (npu.weights[0]["0.imaginary"] == 0).all()
+    np.testing.assert_allclose(npu.weights[0]["0.weight"], real.weights[0]["0.weight"], rtol=1e-4)
+
+
 # -- small runs, each with one published direction ---------------------------------------------------
 
 
 @pytest.mark.slow
 def test_power_units_divide_far_outside_the_data_where_nalus_do_not():
-    names = ("RealNPU", "NALU", "NMU")
-    cases = [SIMPLE[n].replace(recipe=SIMPLE[n].recipe.replace(steps=6_000)) for n in names]
+    names = ("RealNPU", "NALU")
+    cases = [SIMPLE[n].replace(recipe=SIMPLE[n].recipe.replace(steps=3_000)) for n in names]
     runs = train(cases, range(3), "cpu", compiled=False)
     errors = {n: [m["divide"] for m in runs.of(c).measures] for n, c in zip(names, cases, strict=True)}
-    assert np.median(errors["RealNPU"]) < np.median(errors["NALU"]) < np.median(errors["NMU"])
+    assert np.median(errors["RealNPU"]) < np.median(errors["NALU"])
 
 
 @pytest.mark.slow
 def test_a_power_unit_learns_a_reciprocal_among_a_hundred_inputs_where_a_product_does_not():
     cases = [
-        LARGE[n, "reciprocal"].replace(recipe=LARGE[n, "reciprocal"].recipe.replace(steps=1_000))
+        LARGE[n, "reciprocal"].replace(recipe=LARGE[n, "reciprocal"].recipe.replace(steps=500))
         for n in ("RealNPU", "NMU")
     ]
     runs = train(cases, range(2), "cpu", compiled=False)
@@ -174,7 +182,7 @@ def test_a_power_unit_learns_a_reciprocal_among_a_hundred_inputs_where_a_product
 @pytest.mark.slow
 def test_a_power_unit_fits_an_epidemic():
     case = SYSTEMS["NPU", 6, 0.0]
-    case = case.replace(recipe=case.recipe.replace(steps=300, polish=150))
+    case = case.replace(recipe=case.recipe.replace(steps=100, polish=40))
     runs = train(case, range(2), "cpu", compiled=False)
     first, last = (np.array([e[i] for e in runs.validation]) for i in (0, -1))
     assert (last < first / 20).all()

@@ -256,3 +256,19 @@ def test_no_eta_adds_nothing_and_each_run_has_its_own():
     made = optim.noisy(given, torch.tensor([0.0, 1.0], dtype=torch.float64), key_of(0, 0), step_of(0))
     for name, g in given.items():
         assert made[name][0].equal(g[0]) and (made[name][1] != g[1]).all()
+
+
+def test_rmsprop_forgets_as_fast_as_it_is_told():
+    ours, theirs = (
+        torch.ones(1, 3, dtype=torch.float64),
+        torch.ones(3, dtype=torch.float64, requires_grad=True),
+    )
+    rule, state = optim.optimiser("rmsprop", decay=0.9), [torch.zeros(1, 3, dtype=torch.float64)]
+    reference = torch.optim.RMSprop([theirs], lr=0.1, alpha=0.9)
+    for step in range(5):
+        gradient = random(3, seed=step)
+        theirs.grad = gradient
+        reference.step()
+        change, state = rule(gradient[None], state, torch.tensor([0.1], dtype=torch.float64), step_of(step))
+        ours = ours - change
+    torch.testing.assert_close(ours[0], theirs.detach())

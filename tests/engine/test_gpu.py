@@ -8,6 +8,7 @@ from nalm import draws
 from nalm.engine import Run, train
 from nalm.engine.program import Program
 from nalm.experiments.ch3 import RANGES
+from nalm.experiments.heim import SYSTEMS
 
 pytestmark = [
     pytest.mark.slow,
@@ -52,3 +53,12 @@ def test_eager_compiled_and_gpu_agree_in_their_verdicts():
         seconds = runs.seconds[0] * len(runs)
         print(f"{name}: {runs.solved.mean():.3f} solved, {agree:.4f} as compiled, {seconds:.1f} s")
         assert agree >= 0.99
+
+
+def test_a_fit_of_an_epidemic_is_captured_and_the_same():
+    case = SYSTEMS["RealNPU", 6, 0.1]
+    case = case.replace(recipe=case.recipe.replace(steps=20, polish=5))
+    here, there = train(case, (0, 1), "cpu", compiled=False), train(case, (0, 1), "cuda")
+    assert set(there.modes) == {"captured"}
+    for a, b in zip(here.validation, there.validation, strict=True):
+        assert b[:2].tolist() == pytest.approx(a[:2].tolist(), rel=1e-6)

@@ -43,3 +43,12 @@ def test_the_mlp_is_the_network_of_the_papers():
 def test_fixed_operations_repeat_for_every_output():
     layer = nalm.BASELINES["Fixed"](3, 2, operation="divide")
     torch.testing.assert_close(layer(torch.tensor([[6.0, 3.0, 9.0]])), torch.tensor([[2.0, 2.0]]))
+
+
+@pytest.mark.parametrize("activation, widest", [("relu", (6 / 2) ** 0.5), ("tanh", (6 / 402) ** 0.5)])
+def test_hidden_weights_start_as_their_activation_asks(activation, widest):
+    layer = nalm.BASELINES["MLP"](2, 1, hidden=(400,), activation=activation, generator=seeded(0))
+    assert 0.98 * widest < layer.weight0.abs().max() <= widest
+    x = torch.tensor([[0.3, -2.0]])
+    hidden = getattr(torch, activation)(x @ layer.weight0.mT + layer.bias0)
+    torch.testing.assert_close(layer(x), hidden @ layer.weight1.mT + layer.bias1)
