@@ -54,7 +54,9 @@ BELOW = {
         *("errors", "config", "draws", "stats", "claims", "experiments", "formula", "operations", "runs"),
         *("tasks", "truth"),
     },
-    "lengths": {"errors", "config", "stats", "labels", "published", "experiments", "runs"},
+    "lengths": {
+        *("errors", "config", "stats", "labels", "published", "rules", "claims", "experiments", "runs"),
+    },
     "verdict_tables": {"stats", "claims", "compare", "suggest"},
     "landscapes": {"errors", "config", "operations", "units", "tasks"},
     "report": {
@@ -71,7 +73,7 @@ BELOW = {
             "shipped",
             "source",
         ),
-        *("landscapes", "truth", "compositions", "lengths", "__init__"),
+        *("landscapes", "truth", "compositions", "lengths", "rules", "__init__"),
     },
     "engine": {
         *(
