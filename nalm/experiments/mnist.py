@@ -84,7 +84,7 @@ DIVISION: dict[Name, Case] = {
 
 SMALL = Digits(source="drawn", samples=5, exact="rounded")
 SMOKE = tuple(
-    lasting(task(layer, "multiply", 0, SMALL, batch=16), 16)
+    lasting(task(layer, "multiply", 0, SMALL, batch=16), 10)
     for layer in (Layer("Fixed", options=(("operation", "multiply"),)), Layer("NMU"))
 )
 

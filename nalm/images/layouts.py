@@ -23,11 +23,6 @@ class Layout(Protocol):
         ...
 
     @property
-    def long(self) -> bool:
-        """Whether an evaluation has too many operations to be compiled."""
-        ...
-
-    @property
     def tables(self) -> dict[str, tuple[int, ...]]:
         """What is counted over a set, by name and shape: confusion matrices."""
         ...
@@ -65,7 +60,6 @@ class Pairs:
         *("label1.strict", "label1.rounded", "label2.strict", "label2.rounded"),
     )
     tables: dict[str, tuple[int, ...]] = {"confusion": (2, 10, 10)}  # of either image: true digit, digit read
-    long = False
 
     def __init__(self, case: Case):
         assert case.digits is not None

@@ -48,7 +48,7 @@ class Program:
         self.precision = precision or (torch.bfloat16 if on_gpu else torch.float32)
         with torch.random.fork_rng(
             devices=[]
-        ):  # their numbers are handed in; torch's generator stays where it is
+        ):  # their numbers are handed in; torch's generator is left alone
             self.network = self.layout.network(self.precision)
             self.judge = self.layout.network(self.precision).eval()
         self._learn = Methods(self.network, "penalised", "project")
@@ -57,7 +57,6 @@ class Program:
         self.compiler = Compiler(compiled and on_gpu)  # on a CPU convolutions are all of the time
         self._optimiser = optim.optimiser(case.recipe.optimiser, case.recipe.momentum)
         self._steps: dict[str, Callable[..., object]] = {}
-        self._judges: dict[str, Callable[..., object]] = {}
 
     @property
     def mode(self) -> str:
@@ -82,7 +81,7 @@ class Program:
             t: Tensors,
             shared: Tensors,
         ) -> None:
-            rows = t["train"][t["order"][(at.long() % epoch) * recipe.batch + t["grid"]]]
+            rows = t["rows"][(at.long() % epoch) * recipe.batch + t["grid"]]
             x = self.layout.inputs(shared["images"][rows], t["transform"], at)
             y = self.layout.target(shared["digits"][rows])
             counters = {n.removesuffix("key") + "counter": at for n in noise if n.endswith("noise.key")}
@@ -122,26 +121,16 @@ class Program:
             self._steps[loss_name] = step
         return self.compiler(f"train {loss_name}", self._steps[loss_name])
 
-    def judging(self, name: str) -> Callable[..., object]:
-        """Add one chunk of a set to its sums."""
-
-        def judging(
-            params: Tensors, at: Tensor, noise: Tensors, t: Tensors, s: Tensors, shared: Tensors
-        ) -> None:
-            place, chunk = s["offset"] + s["grid"], len(s["grid"])
-            rows, kept = s["rows"][place], s["kept"][place].unsqueeze(-1)
-            x = self.layout.inputs(shared["images"][rows], s["transform"], at * CHUNKS + s["offset"] // chunk)
-            output, read = self.quiet("forward", {**params, **noise}, x)
-            measures, counts = self.layout.judged(output, read, shared["digits"][rows])
-            s["sums"].add_(torch.where(kept, measures, 0.0).sum(0))
-            s["counts"].add_(torch.where(kept, counts, 0.0).sum(0))
-            s["offset"].add_(chunk)
-
-        if name not in self._judges:
-            self._judges[name] = judging
-        if self.layout.long:
-            return self._judges[name]
-        return self.compiler(f"judge {name}", self._judges[name])
+    def count(self, params: Tensors, at: Tensor, noise: Tensors, s: Tensors, shared: Tensors) -> None:
+        """Add one chunk of a set to its sums; not compiled, which would take longer than it saves."""
+        place, chunk = s["offset"] + s["grid"], len(s["grid"])
+        rows, kept = s["rows"][place], s["kept"][place].unsqueeze(-1)
+        x = self.layout.inputs(shared["images"][rows], s["transform"], at * CHUNKS + s["offset"] // chunk)
+        output, read = self.quiet("forward", {**params, **noise}, x)
+        measures, counts = self.layout.judged(output, read, shared["digits"][rows])
+        s["sums"].add_(torch.where(kept, measures, 0.0).sum(0))
+        s["counts"].add_(torch.where(kept, counts, 0.0).sum(0))
+        s["offset"].add_(chunk)
 
 
 class Member:
@@ -156,10 +145,9 @@ class Member:
         self.noise = {n: k.to(device) for n, k in buffers(program.network, seed).items()}
         self.at = torch.zeros((), dtype=torch.int32, device=device)
         sets = program.layout.sets(seed, program.pictures)
-        train = sets.pop("train").to(device)
-        self.tables = {
-            "train": train,
-            "order": torch.zeros(case.epoch * case.recipe.batch, dtype=torch.int64, device=device),
+        self.train = sets.pop("train").to(device)
+        self.tables = {  # of one size for all members
+            "rows": self.train.new_zeros(case.epoch * case.recipe.batch, *self.train.shape[1:]),
             "grid": torch.arange(case.recipe.batch, device=device),
             "lr": torch.tensor([case.recipe.lr], device=device),
             "transform": draws.keys([seed], "transform", device=device)[0],
@@ -219,11 +207,11 @@ class Member:
             graph.replay()
 
     def shuffle(self, epoch: int) -> None:
-        """The order of samples in an epoch."""
+        """Put the samples of an epoch in their order."""
         self.epoch = epoch
         with self.here():
-            order = self.tables["order"]
-            order.copy_(shuffled(len(self.tables["train"]), len(order), self.seed, epoch, order.device))
+            rows = self.tables["rows"]
+            rows.copy_(self.train[shuffled(len(self.train), len(rows), self.seed, epoch, rows.device)])
 
     def advance(self, loss_name: str) -> None:
         """One step."""
@@ -238,17 +226,9 @@ class Member:
             for name, s in self.sets.items():
                 for part in ("offset", "sums", "counts"):
                     s[part].zero_()
-                judging = self.program.judging(name)
                 for _ in range(len(s["rows"]) // len(s["grid"])):
                     self._do(
-                        f"judge {name}",
-                        judging,
-                        self.params,
-                        self.at,
-                        self.noise,
-                        self.tables,
-                        s,
-                        self.shared,
+                        f"judge {name}", self.program.count, self.params, self.at, self.noise, s, self.shared
                     )
 
     def judged(self) -> tuple[dict[str, float], dict[str, Tensor]]:

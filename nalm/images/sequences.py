@@ -142,7 +142,6 @@ class Sequences:
     """Sequences of images, and what they amount to."""
 
     tables: dict[str, tuple[int, ...]] = {}
-    long = True
 
     def __init__(self, case: Case):
         assert case.digits is not None

@@ -105,12 +105,13 @@ class Trained:
             found = tensors.get(f"params.{name}")
             if found is None or found.shape != p.shape:
                 raise NALMError(f"This state is of another network: {name!r} is missing or of another shape.")
-        for name, p in member.params.items():
-            p.copy_(tensors[f"params.{name}"])
-            for i, slot in enumerate(member.slots[name]):
-                slot.copy_(tensors[f"slots.{i}.{name}"])
         self.at, self.seconds = int(tensors["at"]), float(tensors["seconds"])
-        member.at.fill_(self.at)
+        with member.here():
+            for name, p in member.params.items():
+                p.copy_(tensors[f"params.{name}"])
+                for i, slot in enumerate(member.slots[name]):
+                    slot.copy_(tensors[f"slots.{i}.{name}"])
+            member.at.fill_(self.at)
         self.steps = [int(step) for step in tensors["steps"].tolist()]
         self.sparsity = tensors["sparsity"].tolist()
         self.means = [{} for _ in self.steps]
