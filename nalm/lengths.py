@@ -13,11 +13,13 @@ import numpy.typing as npt
 import scipy.stats
 
 from nalm import stats
+from nalm.claims import Verdict
 from nalm.config import Case, Claim
 from nalm.errors import NALMError
 from nalm.experiments.mnist_more import FIGURES
 from nalm.labels import labels, places
 from nalm.published import claims
+from nalm.rules import near, word
 from nalm.runs import Outcome
 from nalm.stats import Interval
 
@@ -157,7 +159,23 @@ def published(case: Case, metric: str = "success_rate") -> dict[int, Claim]:
     return {int(c.where.removeprefix(WHERE)): c for c in found}
 
 
-def agrees(ours: Interval, claim: Claim) -> bool:
-    """Whether a published rate and ours lie within the other's interval."""
-    low, high = (claim.value if end is None else end for end in (claim.low, claim.high))
-    return claim.value in ours or low <= ours.estimate <= high
+def verdicts(found: Mapping[str, Sequence[Row]]) -> list[Verdict]:
+    """Published shares of solved runs, and when they were solved, beside ours at every length."""
+    judged = []
+    for row in (row for rows in found.values() for row in rows):
+        steps = row.case.recipe.steps
+        length = f"ours after {steps // row.case.epoch:,} epochs, theirs after 1,000"
+        for metric, slack in (("success_rate", 0.0), ("solved_at_mean", _between(row.case))):
+            theirs = published(row.case, metric)
+            for r in row.lengths:
+                ours = r.success if metric == "success_rate" else r.solved_at
+                if r.length in theirs and ours.n:
+                    claim = theirs[r.length]
+                    judged.append(Verdict(claim, ours, word(near(claim, ours, slack)), length))
+    return judged
+
+
+def _between(case: Case) -> float:
+    """Steps between evaluations."""
+    assert case.digits is not None
+    return float(case.digits.every * case.epoch)

@@ -61,7 +61,9 @@ BELOW = {
         *("errors", "config", "draws", "stats", "claims", "experiments", "formula", "operations", "runs"),
         *("tasks", "truth"),
     },
-    "lengths": {"errors", "config", "stats", "labels", "published", "experiments", "runs"},
+    "lengths": {
+        *("errors", "config", "stats", "labels", "published", "rules", "claims", "experiments", "runs"),
+    },
     "verdict_tables": {"stats", "claims", "compare", "suggest"},
     "landscapes": {"errors", "config", "operations", "units", "tasks"},
     "report": {
@@ -79,7 +81,7 @@ BELOW = {
             "source",
         ),
         *("landscapes", "truth", "compositions", "lengths", "operations", "published", "readout"),
-        *("spread_rules", "tasks", "__init__"),
+        *("spread_rules", "rules", "tasks", "__init__"),
     },
     "engine": {
         *(

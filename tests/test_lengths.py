@@ -8,7 +8,7 @@ import pytest
 from nalm import stats, tables
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
-from nalm.lengths import agrees, by_length, first_below, limits, named, published
+from nalm.lengths import by_length, first_below, limits, named, published, verdicts
 from nalm.runs import Outcome
 
 QUANTILE = 2.896459  # one-sided 1% quantile of Student's t with 8 degrees of freedom, from a table
@@ -126,10 +126,18 @@ def test_every_figure_has_its_numbers():
     }  # the thesis has prose alone
 
 
-def test_rates_agree_within_either_interval():
-    (claim,) = [c for c in published(NMU).values() if c.where == "length=6"]  # 0.8 [0.49, 0.943]
-    assert agrees(stats.wilson(2, 3), claim) and agrees(stats.wilson(3, 3), claim)
-    assert not agrees(stats.wilson(0, 10), claim)
+def test_published_numbers_are_judged_at_every_length():
+    given = [([9, 1, 9], 1.0), ([9, 3, 9], 1.0)]
+    judged = verdicts(by_length(*runs(given, [[9, 4.8, 9], [9, 4.9, 1], [4, 1, 9]])))
+    rates = {v.claim.where: v for v in judged if v.claim.metric == "success_rate"}
+    assert len(rates) == 20 and rates["length=6"].ours == stats.wilson(2, 3)
+    assert rates["length=6"].verdict == "agrees"  # published 0.8 [0.49, 0.943]
+    assert rates["length=2"].verdict == "differs"  # published 1 [0.722, 1]; ours is [0.21, 0.94]
+    steps = [v for v in judged if v.claim.metric == "solved_at_mean"]
+    assert len(steps) == 20 and {v.verdict for v in steps} == {
+        "differs"
+    }  # steps 10 and 0, theirs some 26,000
+    assert "ours after 1,000 epochs" in judged[0].why
 
 
 def test_two_cases_of_a_unit_are_told_apart():

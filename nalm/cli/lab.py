@@ -153,10 +153,9 @@ def _results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
     """What came out, with the published numbers beside it."""
     from rich.console import Console
 
-    from nalm import tables
+    from nalm import lengths, tables
     from nalm.claims import verdicts
     from nalm.experiments import EXPERIMENTS
-    from nalm.lengths import by_length, of_sequences
     from nalm.shipped import points
     from nalm.store import Store
     from nalm.summary import summarise
@@ -173,12 +172,11 @@ def _results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
             console.print(f"[bold]{experiment.name}[/]: {experiment.title}")
             for table in _shown(summaries, runs, console.width):
                 console.print(table)
-            if found := by_length(
-                runs, {(o.case.hash[:12], o.seed): points(store, o) for o in of_sequences(runs)}
-            ):
-                for table in tables.by_length(found):
-                    console.print(table)
-            judged = verdicts(EXPERIMENTS[experiment.name], runs)
+            curves = {(o.case.hash[:12], o.seed): points(store, o) for o in lengths.of_sequences(runs)}
+            found = lengths.by_length(runs, curves)
+            for table in tables.by_length(found):
+                console.print(table)
+            judged = [*verdicts(EXPERIMENTS[experiment.name], runs), *lengths.verdicts(found)]
             compared = [v for v in judged if v.ours is not None]
             if compared:
                 console.print(tables.beside([v for v in compared if v.verdict == "differs"] or compared[:5]))

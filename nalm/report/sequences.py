@@ -9,6 +9,7 @@ from nalm import lengths
 from nalm.lengths import Length, Row
 from nalm.report.figures import colours, safe
 from nalm.report.study import Study
+from nalm.rules import near
 
 Figure = dict[str, Any]
 WORDS = {"multiply": "products", "add": "sums", "count": "counts"}
@@ -53,7 +54,7 @@ def _cell(r: Length, claim: Any) -> dict[str, Any]:
         "error": float(np.median(r.errors)) if np.isfinite(r.errors).all() else None,
         "right": float(np.median(r.right)),
         "published": None if claim is None else claim.value,
-        "agrees": None if claim is None else lengths.agrees(ours, claim),
+        "agrees": None if claim is None else near(claim, ours),
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nalm import shipped, source
+from nalm import lengths, shipped, source
 from nalm.claims import Verdict, unit_of, verdicts
 from nalm.config import Case
 from nalm.errors import NALMError, unknown
@@ -110,6 +110,7 @@ def _study(
     wanted = [(c.hash, s) for c in known.cases for s in known.seeds] if known else []
     missing = sum(key not in have for key in wanted)
     judged = verdicts(known, outcomes) if known else []
+    judged += lengths.verdicts(lengths.by_length(outcomes, curves))
     return Study(name, title, outcomes, summarise(outcomes), judged, curves, about, missing, empty)
 
 

@@ -59,7 +59,7 @@ def test_captured_steps_are_the_steps_of_a_cpu():
     torch.cuda.synchronize()
     for name, p in here.params.items():
         moved = (p - there.params[name].cpu()).abs().max()
-        assert moved < 2e-3, (name, moved)  # five steps of 1e-3, and TF32
+        assert moved < 5e-3, (name, moved)  # five steps of 1e-3, and TF32
 
 
 def test_evaluations_are_those_of_a_cpu():
