@@ -50,10 +50,11 @@ def fit(
         raise NALMError(f"time_limit is a number of seconds above 0, got {time_limit!r}.")
     data = checked(t, x, names)
     clock = Clock(began + 0.7 * time_limit)
-    search = prepared(data.runs(), data.scales()[0], clock)
-    searched(search, int(restarts), seed)
-    clock.deadline = began + 0.93 * time_limit  # what is left is for the simulation
-    found = _told(search, data, seed, lambda: began + time_limit - time.monotonic())
+    with np.errstate(all="ignore"):  # what is not finite is not followed
+        search = prepared(data.runs(), data.scales()[0], clock)
+        searched(search, int(restarts), seed)
+        clock.deadline = began + 0.93 * time_limit  # what is left is for the simulation
+        found = _told(search, data, seed, lambda: began + time_limit - time.monotonic())
     return replace(found, seconds=round(time.monotonic() - began, 3))
 
 
@@ -107,7 +108,8 @@ def _told(search: Search, data: Data, seed: int, left: Callable[[], float]) -> S
     agreeing = sum(f is not None and f.model.pattern == shot.model.pattern for f in search.found)
     done = sum(f is not None for f in search.found)
     if done < len(search.found):
-        flags.append(f"the time limit ended the search after {done} of {len(search.found)} restarts")
+        what = "with numbers that fit no trajectory yet" if not shot.joined else "with what it had"
+        flags.append(f"the time limit ended the search after {done} of {len(search.found)} restarts, {what}")
     try:
         if shot.joined:
             shot = _settled(search, shot)
@@ -116,10 +118,11 @@ def _told(search: Search, data: Data, seed: int, left: Callable[[], float]) -> S
         flags.append("no time was left for the intervals: they are those of a linear approximation")
         spread = search.fitter.errors(shot)
     model = shot.model
-    coefficients, halves, intervals = _numbers(units, model, spread, search.fitter.errors(shot), data.names)
+    errors = search.fitter.errors(shot) if shot.joined else spread
+    coefficients, halves, intervals = _numbers(units, model, spread, errors, data.names)
     laws = units.laws(model, coefficients, halves)
     starts = _starts(data, shot.states[search.runs.first] * units.sizes)
-    if not shot.joined:
+    if not shot.joined and done:
         flags.append(
             "no candidate's trajectory could be joined to the data: stiff, too short or too rough for this search"
         )
@@ -127,7 +130,13 @@ def _told(search: Search, data: Data, seed: int, left: Callable[[], float]) -> S
         flags.append(f"stiff: the fastest rate acts within {1 / rate:.2g} of the distance of two samples")
     if done > 1 and 2 * agreeing <= done:
         flags.append(f"only {agreeing} of {done} restarts found this structure")
-    system = System(laws, "none", intervals=tuple(intervals), start=starts, restarts=(agreeing, done))
+    system = System(
+        laws,
+        "none",
+        intervals=tuple(intervals) if shot.joined else (),
+        start=starts,
+        restarts=(agreeing, done),
+    )
     others = _others(search, shot, units)
     if others and others[0][1] < CLEAR:
         flags.append("another structure explains the data nearly as well")

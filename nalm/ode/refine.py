@@ -61,9 +61,9 @@ class Fitter:
         return shot
 
     def extended(self, shot: Shot, most: int = 4) -> Shot:
-        """Add a term, or exchange one, as the slopes of the trajectory foresee; then shorten again."""
+        """Make one of two terms that are alike, add one or exchange one as the slopes foresee; then shorten again."""
         best = shot
-        for model in self._richer(shot, most):
+        for model in (*_likened(shot.model), *self._richer(shot, most)):
             found = self.fit(model, shot.states, 10)
             if self.length(found) < self.length(shot) + 20:  # a nice number or two may still be saved
                 found = self.shortened(found)
@@ -77,7 +77,7 @@ class Fitter:
         norm = np.sqrt(np.square(flat).sum(0))
         norm = np.where((norm > 0) & np.isfinite(norm), norm, 1.0)
         _, s, right = np.linalg.svd(np.nan_to_num(flat / norm), full_matrices=False)
-        inverse = 1 / np.maximum(s, 1e-10 * s[0])
+        inverse = 1 / np.maximum(s, 1e-10 * s[0] + 1e-300)
         noise = np.sqrt(max(shot.error, 1e-20) * self.count / max(self.count - flat.shape[1], 1))
         return (noise * np.sqrt(((right.T * inverse) ** 2).sum(1)) / norm)[lead:]
 
@@ -113,11 +113,6 @@ class Fitter:
                 together = together.settle(k, i, round(2 * p) / 2)
         if together != model:
             offer(0.0, together)
-        for first, second in _of_one_shape(model):
-            same = replace(
-                model, entries=tuple(replace(e, term=first) if e.term == second else e for e in model.entries)
-            )
-            offer(CLEARLY, built(same, list(same.entries)))
         for place, k in enumerate(model.saturating, len(rates) + len(model.moving)):
             t = model.terms[k]
             plain = replace(t, below=None, half=0.0)
@@ -197,13 +192,18 @@ class Fitter:
         return out
 
 
-def _of_one_shape(model: Model) -> Iterator[tuple[int, int]]:
-    """Pairs of terms that differ in their numbers alone and stand in different equations."""
+def _likened(model: Model) -> Iterator[Model]:
+    """With two terms of one shape in different equations made one, its exponents in between and free again."""
     for a, t in enumerate(model.terms):
-        for b, u in enumerate(model.terms):
+        for b, u in enumerate(model.terms[a + 1 :], a + 1):
             where = [{e.equation for e in model.entries if e.term == k} for k in (a, b)]
-            if a != b and t.shape == u.shape and not where[0] & where[1]:
-                yield a, b
+            if t.shape == u.shape and not where[0] & where[1]:
+                powers = tuple((p + q) / 2 for p, q in zip(t.powers, u.powers, strict=True))
+                one = replace(t, powers=powers, half=float(np.sqrt(t.half * u.half)))
+                freed = {(a, i) for i, (p, q) in enumerate(zip(t.powers, u.powers, strict=True)) if p != q}
+                entries = [replace(e, term=a) if e.term == b else e for e in model.entries]
+                terms = tuple(one if k == a else v for k, v in enumerate(model.terms))
+                yield built(replace(model, terms=terms, settled=model.settled - freed), entries)
 
 
 def _unit(a: Array) -> Array:

@@ -51,6 +51,13 @@ class Search:
         """Of all samples with equal weights."""
         return Fitter(self.runs, self.nodes, self.scales, tuple(self.terms), self.check)
 
+    def keep(self, shot: Shot | None) -> None:
+        """Remember a fit if nothing better is known."""
+        if shot is not None and (
+            self.best is None or self.fitter.length(shot) < self.fitter.length(self.best)
+        ):
+            self.best = shot
+
     @property
     def nodes(self) -> Array:
         """States to start from: smoothed samples, above zero where a variable is never negative."""
@@ -72,10 +79,8 @@ def searched(search: Search, restarts: int, seed: int) -> None:
     try:
         search.best = _rough(search)
         for k in range(restarts):
-            shot = _restart(search, k, seed)
-            search.found.append(shot)
-            if fitter.length(shot) < fitter.length(search.best):
-                search.best = shot
+            search.found.append(_restart(search, k, seed))
+            search.keep(search.found[-1])
         for _ in range(3):
             if search.best.error < FLOOR:
                 break
@@ -110,6 +115,8 @@ def _restart(search: Search, k: int, seed: int) -> Shot:
     tried: list[Shot] = []
     for model in proposed(search.path, runs, terms, search.check, FEWER if k else PROPOSALS):
         tried.append(local.fit(model, steps=8))
+        if not k:  # with equal weights: the best so far, should time run out
+            search.keep(tried[-1])
         if tried[-1].error < FLOOR:
             break
     tried.sort(key=local.length)

@@ -15,6 +15,11 @@ from nalm.ode.flow import Flow, flow
 from nalm.ode.model import Model, Term
 
 ENOUGH = 1e-17  # mean square over the spread: more digits than computed data have
+JOINED = 1e-3  # of the misfit: gaps no larger are none
+CLOSED, GAP = (
+    2e-4,
+    0.1,
+)  # once gaps are this much below the misfit, a step may open some: the next closes them
 
 
 @dataclass(frozen=True)
@@ -150,7 +155,8 @@ def _shoot(model: Model, nodes: Array, runs: Runs, check: Callable[[], None], st
         if seen is None:
             break
         gap, misfit, closed, slopes = seen
-        merit = misfit + 100 * gap
+        weigh = 100.0 if gap > CLOSED * misfit else GAP
+        merit = misfit + weigh * gap
         if merit < ENOUGH:
             break
         r = (weight * (runs.x - closed)).ravel()
@@ -160,7 +166,7 @@ def _shoot(model: Model, nodes: Array, runs: Runs, check: Callable[[], None], st
             move = _step(flat, r, damping)
             trial_nodes, trial_p = closed + slopes @ move, p + move[lead:]
             found = look(trial_nodes, trial_p) if np.isfinite(trial_nodes).all() else None
-            if found is not None and found[1] + 100 * found[0] < merit * (1 - 1e-12):
+            if found is not None and found[1] + weigh * found[0] < merit * (1 - 1e-12):
                 moved = True
                 break
             damping = max(damping * 10, 1e-6)
@@ -168,7 +174,8 @@ def _shoot(model: Model, nodes: Array, runs: Runs, check: Callable[[], None], st
                 break
         if not moved:
             break
-        done = found[1] + 100 * found[0] > merit * (1 - 1e-4)  # type: ignore[index]
+        assert found is not None
+        done = found[1] + weigh * found[0] > merit * (1 - 1e-4) and found[0] <= JOINED * found[1]
         nodes, p, seen = trial_nodes, trial_p, found
         if done and damping <= 1e-6:
             break
@@ -177,7 +184,7 @@ def _shoot(model: Model, nodes: Array, runs: Runs, check: Callable[[], None], st
         return Shot(model, nodes, np.inf, np.zeros((*runs.x.shape, lead + len(p))), False)
     gap, misfit, closed, slopes = seen
     error = float(np.mean((weight * (runs.x - closed)) ** 2))
-    joined = bool(gap <= 1e-3 * max(error, 1e-16) + 1e-16)
+    joined = bool(gap <= JOINED * max(error, 1e-16) + 1e-16)
     return Shot(
         model.renumbered(p), closed, error if joined else max(error, misfit + 100 * gap), slopes, joined
     )

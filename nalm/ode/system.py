@@ -103,14 +103,18 @@ class System:
         if t.ndim != 1 or len(t) < 2 or not (np.diff(t) > 0).all():
             raise NALMError(f"A simulation needs two or more rising times, got {t.size} of shape {t.shape}.")
         until = time.monotonic() + max_time
-        size = np.maximum(np.abs(x0).max(), 1e-300)
+        with np.errstate(all="ignore"):
+            return self._followed(t, x0, rtol, until, max_time)
+
+    def _followed(self, t: Array, x0: Array, rtol: float, until: float, max_time: float) -> Array:
+        moved = np.abs(self.rates(x0)).max() * (t[-1] - t[0])
+        size = np.abs(x0).max() or (moved if 0 < moved < np.inf else 1.0)
         reached = t[0]
         for method, share in (("DOP853", 0.5), ("Radau", 1.0)):
             clock = _Clock(self, until - (1 - share) * max_time)
             try:
-                with np.errstate(all="ignore"):
-                    out = solve_ivp(clock, (t[0], t[-1]), x0, method, t, rtol=rtol, atol=1e-12 * size)
-            except _StoppedError:
+                out = solve_ivp(clock, (t[0], t[-1]), x0, method, t, rtol=rtol, atol=1e-12 * size)
+            except (_StoppedError, ValueError):  # scipy's, when a matrix is no longer finite
                 reached = max(reached, clock.reached)
                 continue
             if out.success and out.y.shape[1] == len(t) and np.isfinite(out.y).all():

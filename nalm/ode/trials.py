@@ -30,7 +30,7 @@ DEGREES = (2, 3)
 NOTE = (
     "Structure right: the terms of every equation are the true ones, exponents within 0.05. Noise is a share of each "
     "variable's spread. Error at new starts: rms over the spread, the worst of three. SINDy has polynomials of degree "
-    "2 or 3, smoothed derivatives under noise, and the degree and threshold whose simulation describes the samples best."
+    "2 or 3, smoothed derivatives under noise, and the degree and threshold that describe the samples best."
 )
 
 
