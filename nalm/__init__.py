@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+_PARTS = ("ode",)  # modules that are names of their own: nalm.ode.fit
+
 _HOME: dict[str, str] = {
     # units (each of them is a name of its own: nalm.NMU)
     "Trainable": "nalm.units",
@@ -44,6 +46,7 @@ _HOME: dict[str, str] = {
 }
 
 if TYPE_CHECKING:
+    from nalm import ode as ode
     from nalm.discover import Certificate as Certificate
     from nalm.discover import Discovery as Discovery
     from nalm.discover import Law as Law
@@ -68,6 +71,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name in _PARTS:
+        return importlib.import_module(f"nalm.{name}")
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
     else:
@@ -77,11 +82,11 @@ def __getattr__(name: str) -> Any:
         if name not in units:
             from nalm.errors import unknown
 
-            raise AttributeError(str(unknown("name in nalm", name, [*_HOME, *units])))
+            raise AttributeError(str(unknown("name in nalm", name, [*_HOME, *_PARTS, *units])))
         value = units[name]
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted([*_HOME, "__version__", *importlib.import_module("nalm.units").UNITS])
+    return sorted([*_HOME, *_PARTS, "__version__", *importlib.import_module("nalm.units").UNITS])

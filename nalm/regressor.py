@@ -1,8 +1,6 @@
 """The ladder as scikit-learn knows it: fit a table, read the law and its certificate, predict with support."""
 
-import keyword
 import os
-import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from nalm.discover import Law, search
+from nalm.discover.law import cleaned
 from nalm.discover.saved import Equation as Equation
 from nalm.discover.saved import Found, load, save
 from nalm.errors import NALMError
@@ -24,25 +23,6 @@ except ImportError:
 
 if TYPE_CHECKING:
     import torch
-
-
-def cleaned(names: Sequence[object]) -> tuple[str, ...]:
-    """Names that can stand in a formula and in Python: no spaces, keywords or pi, none twice.
-
-    >>> cleaned(["mass (kg)", "lambda", "pi", "2nd", "", "a", "a"])
-    ('mass_kg', 'lambda_', 'pi_', 'x2nd', 'x5', 'a', 'a_2')
-    """
-    found: list[str] = []
-    for i, name in enumerate(names):
-        text = re.sub(r"\W+", "_", str(name)).strip("_")[:60] or f"x{i + 1}"
-        text = text if text.isidentifier() else f"x{text}"
-        text = text if text.isidentifier() else f"x{i + 1}"
-        text = f"{text}_" if keyword.iskeyword(text) or text == "pi" else text
-        once, k = text, 2
-        while text in found:
-            text, k = f"{once}_{k}", k + 1
-        found.append(text)
-    return tuple(found)
 
 
 class NALMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]

@@ -194,7 +194,7 @@ def test_mistakes_are_sentences_and_leave_no_file(law, tmp_path):
 
 
 def test_a_terminal_without_braille_gets_plain_signs(monkeypatch):
-    monkeypatch.setattr(told, "_can_print", lambda text: False)
+    monkeypatch.setattr(told, "can_print", lambda text: False)
     text = run("fit", PENDULUM, "--target", "period").stdout
     assert text.isascii() and "|" in text
 
@@ -209,7 +209,7 @@ def test_progress_shows_on_a_terminal_only_and_is_wiped(monkeypatch):
         (io.StringIO(), "^$"),
     ):
         monkeypatch.setattr(sys, "stderr", stream)
-        with commands._progress(9.0, after=0.01):
+        with commands.progress(9.0, after=0.01):
             time.sleep(0.6)
         assert re.search(expected, stream.getvalue(), re.DOTALL)
 

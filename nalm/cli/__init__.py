@@ -7,6 +7,7 @@ import typer
 from nalm.cli import fit as fit
 from nalm.cli import lab as lab
 from nalm.cli import library as library
+from nalm.cli import ode as ode
 from nalm.cli import report as report
 from nalm.cli import results as results
 from nalm.cli.app import app

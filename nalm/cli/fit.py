@@ -53,7 +53,7 @@ def fit(
     from nalm import tabular
     from nalm.cli import told
 
-    _spare(data, save, html)
+    spare(data, save, html)
     if html is not None:
         from nalm.report import fit as pages
 
@@ -90,7 +90,7 @@ def predict(
 
     from nalm.regressor import NALMRegressor
 
-    _spare(data, out)
+    spare(data, out)
     found = NALMRegressor.load(law)
     several = len(found.laws_) > 1
     names = [
@@ -184,7 +184,7 @@ def _sheet(out: Path | None, silent: bool) -> Iterator[Any]:
         part.unlink(missing_ok=True)
 
 
-def _spare(data: Path, *written: Path | None) -> None:
+def spare(data: Path, *written: Path | None) -> None:
     """The data is never written over."""
     from nalm.errors import NALMError
 
@@ -236,7 +236,7 @@ def _searched(
     y_unit = y_units if y_units is None or len(y_units) > 1 else y_units[0]
     found = NALMRegressor(noise=noise, max_time=max_time, X_units=x_units, y_unit=y_unit, random_state=seed)
     try:
-        with _progress(max_time):
+        with progress(max_time):
             found.fit(table.x, table.y, list(table.names))
     except KeyboardInterrupt:
         typer.echo("Stopped. --max-time ends a search with its best candidate.", err=True)
@@ -249,7 +249,7 @@ def _searched(
 
 
 @contextmanager
-def _progress(max_time: float, after: float = 2.0) -> Iterator[None]:
+def progress(max_time: float, after: float = 2.0) -> Iterator[None]:
     """A line on a terminal that says how long the search has taken."""
     done, began = threading.Event(), time.monotonic()
 

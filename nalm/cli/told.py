@@ -148,7 +148,7 @@ def show(found: "NALMRegressor", table: "Table", told: dict[str, Any]) -> None:
 
     from nalm import tabular, textplot
 
-    braille = _can_print("⠿")
+    braille = can_print("⠿")
     for k, law in enumerate(told.get("laws", [told])):
         typer.echo(f"\n  {tabular.shown(law['target'])} = {law['formula']}\n")
         typer.echo(fill(f"{law['verdict']}: {law['tested']} {law['meaning']}", 80))
@@ -172,7 +172,8 @@ def show(found: "NALMRegressor", table: "Table", told: dict[str, Any]) -> None:
         typer.echo("\n".join(textplot.beside(left, right)))
 
 
-def _can_print(text: str) -> bool:
+def can_print(text: str) -> bool:
+    """Whether standard output can show these characters."""
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
     except (UnicodeError, LookupError):

@@ -1,6 +1,7 @@
 """A law: an expression with the names of its inputs, as SymPy, LaTeX, Python, numbers or a network of units."""
 
 import keyword
+import re
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,6 +37,25 @@ def checked_names(names: Sequence[str] | None, inputs: int) -> tuple[str, ...]:
                 f"A column's name appears in Python source, so it cannot be {name!r}: use x1, x2, ..."
             )
     return names
+
+
+def cleaned(names: Sequence[object]) -> tuple[str, ...]:
+    """Names that can stand in a formula and in Python: no spaces, keywords or pi, none twice.
+
+    >>> cleaned(["mass (kg)", "lambda", "pi", "2nd", "", "a", "a"])
+    ('mass_kg', 'lambda_', 'pi_', 'x2nd', 'x5', 'a', 'a_2')
+    """
+    found: list[str] = []
+    for i, name in enumerate(names):
+        text = re.sub(r"\W+", "_", str(name)).strip("_")[:60] or f"x{i + 1}"
+        text = text if text.isidentifier() else f"x{text}"
+        text = text if text.isidentifier() else f"x{i + 1}"
+        text = f"{text}_" if keyword.iskeyword(text) or text == "pi" else text
+        once, k = text, 2
+        while text in found:
+            text, k = f"{once}_{k}", k + 1
+        found.append(text)
+    return tuple(found)
 
 
 @dataclass(frozen=True)

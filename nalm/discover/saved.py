@@ -98,13 +98,13 @@ def save(path: Path, found: tuple[Found, ...], columns: list[str] | None, severa
         for k, f in enumerate(found)
         for name, w in f.law.to_module(torch.float64).state_dict().items()
     }
-    _write(path.with_suffix(".safetensors"), packed(weights))
-    _write(path, (json.dumps(value, indent=1, allow_nan=False) + "\n").encode())
+    write_whole(path.with_suffix(".safetensors"), packed(weights))
+    write_whole(path, (json.dumps(value, indent=1, allow_nan=False) + "\n").encode())
 
 
 def load(path: Path) -> tuple[tuple[Found, ...], list[str] | None, bool]:
     """What ``save`` wrote, from the JSON alone."""
-    match _json(path):
+    match read_json(path):
         case {
             "format": str(form),
             "columns": list() | None as columns,
@@ -139,7 +139,7 @@ def _equation(value: Any) -> Equation:
     raise NALMError(f"this is no candidate: {str(value)[:80]!r}.")
 
 
-def _write(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
     """Put a file in place whole, or not at all."""
     part = path.with_name(f".{path.name}.{os.getpid()}"[:250])
     try:
@@ -150,7 +150,8 @@ def _write(path: Path, content: bytes) -> None:
         raise NALMError(f"Cannot write {path}: {error.strerror}; choose another place.") from None
 
 
-def _json(path: Path) -> Any:
+def read_json(path: Path) -> Any:
+    """The JSON of a file of moderate size, or a sentence."""
     try:
         if (size := path.stat().st_size) > LARGEST_FILE:
             raise NALMError(f"{path} is too large for a law: {size:,} bytes.")

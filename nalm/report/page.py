@@ -20,6 +20,7 @@ from nalm.report.images import images
 from nalm.report.pictures import localised
 from nalm.report.sequences import sequences
 from nalm.report.study import Study, best, require, studies
+from nalm.report.trajectories import trajectories
 from nalm.stats import Interval
 from nalm.summary import Summary
 from nalm.truth import right
@@ -41,6 +42,7 @@ def write(where: Path | str, path: Path, experiment: str = "") -> Path:
     if not experiment:
         where = Path(where)
         data |= {"ladder": _ladder(where), "composed": _composed(where), "contest": contest(where)}
+        data |= {"ode": trajectories(where)}
     text = render(data, Path(where).name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -135,6 +137,7 @@ def content(found: Sequence[Study], with_landscapes: bool = True) -> dict[str, A
         "experiments": [_experiment(study, looks, curves) for study in found],
         "ladder": None,
         "contest": None,
+        "ode": None,
         "composed": None,
         "landscapes": [figures.thinned(compute(name).json()) for name in LANDSCAPES]
         if with_landscapes

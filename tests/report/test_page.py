@@ -27,7 +27,7 @@ WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 
 
 PART = ("thesis/ch3/mul", "thesis/ch5/l1", "logic/rules")
-BESIDE = ("beyond/ladder", "beyond/laws", "beyond/composition")
+BESIDE = ("beyond/ladder", "beyond/laws", "beyond/composition", "beyond/ode")
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,115 @@
+"""The command for trajectories: from a table over time to the system of equations behind it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nalm.cli.app import Json, app, print_json
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from nalm.ode import System
+
+MEANING = {
+    "exact": "Every sample is met to six digits of the spread, also those of a forecast.",
+    "consistent": "What is left looks like noise. Another system may fit as well, above all with few samples.",
+    "none": "Nothing is proven: this is the best system that was found. Do not trust it beyond these samples.",
+}
+
+
+@app.command()
+def ode(
+    data: Annotated[Path, typer.Argument(help="A CSV, TSV or Parquet file.")],
+    time: Annotated[str, typer.Option(help="The column of times.")],
+    columns: Annotated[str, typer.Option(help="The variables: a,b. Default: all columns of numbers.")] = "",
+    run: Annotated[
+        str, typer.Option(help="A column that numbers the trajectories, if there are several.")
+    ] = "",
+    restarts: Annotated[int, typer.Option(help="Searches from other weights; the best is taken.")] = 10,
+    max_time: Annotated[float, typer.Option(help="Seconds for the search.")] = 60.0,
+    seed: Annotated[int, typer.Option(help="For the restarts.")] = 0,
+    save: Annotated[Path | None, typer.Option(help="Keep the system: system.json.")] = None,
+    json: Json = False,
+) -> None:
+    """Find the equations behind a trajectory, and say how far to trust them."""
+    from nalm import ode as search
+    from nalm import tabular
+    from nalm.cli import told
+    from nalm.cli.fit import progress, spare
+
+    spare(data, save)
+    extra = f",{run}" if run else ""
+    table = tabular.read(data, f"{time}{extra}", columns or None)
+    if not json:
+        told.beware(table)
+    names = _names(table.names)
+    t, x = _trajectories(table.x, table.y, bool(run))
+    try:
+        with progress(max_time):
+            found = search.fit(t, x, names, restarts=restarts, time_limit=max_time, seed=seed)
+    except KeyboardInterrupt:
+        typer.echo("Stopped. --max-time ends a search with its best system.", err=True)
+        raise typer.Exit(130) from None
+    if save is not None:
+        found.save(save)
+    if json:
+        print_json({"file": data.name, "columns": list(table.names), **found.plain()})
+        return
+    _show(found, t, x, dict(zip(names, table.names, strict=True)))
+    if save is not None:
+        typer.echo(f"The system is in {save}.")
+
+
+def _names(columns: tuple[str, ...]) -> list[str]:
+    """Columns as names that can stand in a formula."""
+    from nalm.discover.law import cleaned
+
+    return list(cleaned(columns))
+
+
+def _trajectories(x: "np.ndarray", y: Any, several: bool) -> tuple[Any, Any]:
+    """Times and states, in lists if a column numbers the runs."""
+    import numpy as np
+
+    times = np.asarray(y)
+    if not several:
+        return times, x
+    runs = [times[:, 1] == k for k in dict.fromkeys(times[:, 1].tolist())]
+    return [times[rows, 0] for rows in runs], [x[rows] for rows in runs]
+
+
+def _show(found: "System", t: Any, x: Any, columns: dict[str, str]) -> None:
+    """Print the equations, the verdict, flags, intervals, and how the simulation follows the samples."""
+    from textwrap import fill
+
+    from nalm import textplot
+    from nalm.cli.told import can_print
+    from nalm.errors import NALMError
+
+    typer.echo("\n" + "\n".join(f"  {line}" for line in found.formula.splitlines()) + "\n")
+    typer.echo(fill(f"{found.verdict}: {found.tested} {MEANING[found.verdict]}", 80))
+    for flag in found.flags:
+        typer.echo(fill(f"Beware: {flag}.", 80))
+    for name, column in columns.items():
+        if name != column:
+            typer.echo(f"{name} is the column {column!r}.")
+    if found.restarts[1] > 1:
+        typer.echo("{} of {} restarts found this structure by themselves.".format(*found.restarts))
+    for n in found.intervals:
+        typer.echo(f"  {n.where}: {n.value:.5g}, 95% interval {n.low:.5g} to {n.high:.5g}")
+    times, states = (t[0], x[0]) if isinstance(t, list) else (t, x)
+    try:
+        simulated = found.simulate(times, found.start[0], max_time=5.0)
+    except NALMError as error:
+        typer.echo(str(error))
+        return
+    braille = can_print("⠿")
+    for j, name in enumerate(found.names):
+        left = textplot.scatter(
+            times, simulated[:, j], title=f"{name}, simulated, over time", braille=braille
+        )
+        off = states[:, j] - simulated[:, j]
+        right = textplot.scatter(times, off, title=f"{name} - simulated, over time", braille=braille)
+        typer.echo("\n".join(textplot.beside(left, right)))

@@ -1,0 +1,146 @@
+"""Trajectories as they are given: checked, and scaled for the search."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nalm.discover.expression import Array
+from nalm.discover.law import checked_names
+from nalm.errors import NALMError
+from nalm.ode.shooting import Runs
+
+FEWEST, MOST_ROWS, MOST_VARIABLES = 8, 400, 6  # samples of a trajectory, rows searched, variables
+GROWTH = 1e4  # of the largest over the median value: the late samples decide
+
+
+@dataclass(frozen=True)
+class Data:
+    """Times and states of one or several trajectories, and the names of the variables."""
+
+    names: tuple[str, ...]
+    t: tuple[Array, ...]
+    x: tuple[Array, ...]  # each (samples, variables)
+
+    @property
+    def moving(self) -> list[int]:
+        """The variables that change."""
+        every = np.concatenate(self.x)
+        return [j for j in range(every.shape[1]) if np.ptp(every[:, j]) > 0]
+
+    @property
+    def spread(self) -> Array:
+        """The standard deviation of every variable over all samples."""
+        return np.concatenate(self.x).std(0)
+
+    def scales(self) -> tuple[Array, float]:
+        """The largest size of every moving variable, and the longest duration."""
+        every = np.concatenate(self.x)[:, self.moving]
+        return np.abs(every).max(0), max(float(t[-1] - t[0]) for t in self.t)
+
+    def runs(self) -> Runs:
+        """The moving variables over their largest size, times over the longest duration; thinned evenly if many."""
+        sizes, duration = self.scales()
+        stride = -(-sum(map(len, self.t)) // MOST_ROWS)
+        t = [(t[::stride] - t[0]) / duration for t in self.t]
+        x = [x[::stride, self.moving] / sizes for x in self.x]
+        run = np.concatenate([np.full(len(part), k) for k, part in enumerate(t)])
+        states = np.concatenate(x)
+        return Runs(np.concatenate(t), states, run, np.ones(len(run)), states.std(0))
+
+    def notes(self) -> list[str]:
+        """What to beware of in the data."""
+        every, found = np.concatenate(self.x), []
+        for j in range(len(self.names)):
+            if j not in self.moving:
+                found.append(
+                    f"{self.names[j]} never changes: its equation is 0, and no other can be told to use it"
+                )
+            elif np.abs(every[:, j]).max() > GROWTH * (np.median(np.abs(every[:, j])) or np.inf):
+                found.append(f"{self.names[j]} grows so much that its last samples decide alone")
+        if sum(map(len, self.t)) > MOST_ROWS:
+            found.append(
+                f"of {sum(map(len, self.t)):,} samples at most {MOST_ROWS} are searched, evenly spread"
+            )
+        return found
+
+
+def checked(t: Any, x: Any, names: Sequence[str] | None) -> Data:
+    """Trajectories from arrays or lists of arrays; everything that cannot be used is one sentence."""
+    several = _several(x)
+    xs = list(x) if several else [x]
+    ts = list(t) if several and _several(t, 1) else [t] * len(xs)
+    if len(ts) != len(xs):
+        raise NALMError(
+            f"There are {len(xs)} trajectories, but {len(ts)} lists of times: give each its own, or one."
+        )
+    found = [
+        _one(a, b, f" of trajectory {k}" if several else "")
+        for k, (a, b) in enumerate(zip(ts, xs, strict=True))
+    ]
+    widths = {b.shape[1] for _, b in found}
+    if len(widths) != 1:
+        raise NALMError(f"All trajectories need the same variables, got {sorted(widths)} columns.")
+    (width,) = widths
+    if width > MOST_VARIABLES:
+        raise NALMError(
+            f"A system has at most {MOST_VARIABLES} variables here, got {width}: choose those that matter."
+        )
+    if names is None:
+        names = ("x", "y", "z")[:width] if width <= 3 else [f"x{i + 1}" for i in range(width)]
+    data = Data(checked_names(names, width), tuple(a for a, _ in found), tuple(b for _, b in found))
+    if not data.moving:
+        raise NALMError(
+            "No variable ever changes: a constant trajectory says nothing of its equations, give one that moves."
+        )
+    return data
+
+
+def _several(x: Any, dimensions: int = 2) -> bool:
+    """Whether this is a list of trajectories (of times) rather than one."""
+    if isinstance(x, np.ndarray):
+        return x.ndim > dimensions
+    try:
+        return len(x) > 0 and np.ndim(x[0]) >= dimensions
+    except (TypeError, KeyError, ValueError, IndexError):
+        return False
+
+
+def _one(t: Any, x: Any, which: str) -> tuple[Array, Array]:
+    t, x = _real("t", t, which), _real("x", x, which)
+    if x.ndim == 1:
+        x = x[:, None]
+    if t.ndim != 1 or x.ndim != 2 or not x.shape[1]:
+        raise NALMError(
+            f"t needs the shape (samples,) and x (samples, variables), got {t.shape} and {x.shape}{which}."
+        )
+    if len(t) != len(x):
+        raise NALMError(f"x{which} has {len(x)} rows, but there are {len(t)} times: each row needs one.")
+    if len(t) < FEWEST:
+        raise NALMError(f"A trajectory needs at least {FEWEST} samples, got {len(t)}{which}: add some.")
+    steps = np.diff(t)
+    if not (steps > 0).all():
+        k = int(np.argmin(steps > 0))
+        raise NALMError(
+            f"Times must rise, but t[{k + 1}] = {t[k + 1]:.6g} follows {t[k]:.6g}{which}: sort the rows, or give "
+            "several trajectories as a list."
+        )
+    return t, x
+
+
+def _real(name: str, value: Any, which: str) -> Array:
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiubO":
+            raise TypeError(f"it holds {array.dtype}")
+        array = array.astype(np.float64)
+    except (ValueError, TypeError) as error:
+        raise NALMError(f"{name}{which} must be numbers: {error}.") from None
+    if not np.isfinite(array).all():
+        where = np.argwhere(~np.isfinite(array))[0]
+        place = ", ".join(map(str, where))
+        raise NALMError(
+            f"{name}[{place}]{which} is {array[tuple(where)]}: drop such rows, equations need finite numbers."
+        )
+    return array

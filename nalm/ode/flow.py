@@ -1,0 +1,187 @@
+"""Many short stretches of a trajectory at once, each with steps of its own, and how they depend on everything.
+
+Dormand and Prince's method of order 8 on all stretches in one array; a stretch that has arrived drops out.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.integrate import DOP853
+
+from nalm.discover.expression import Array
+from nalm.ode.model import TINY, Model, Term, raised, value
+
+STAGES = DOP853.n_stages
+MOST_STEPS = 40  # of one stretch: more is stiff, or leads away
+SOON, PART = 12, 0.15  # a stretch of which so many steps cover no more is given up
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Where stretches end, and the slopes of that: in their start (n, d, d) and in the numbers (n, d, p)."""
+
+    end: Array
+    start_slopes: Array
+    number_slopes: Array
+    arrived: bool
+
+
+def flow(
+    model: Model,
+    start: Array,
+    duration: Array,
+    *,
+    extra: tuple[Term, ...] = (),
+    sensitive: bool = True,
+    tolerance: float = 1e-8,
+    check: Callable[[], None] = lambda: None,
+) -> Flow:
+    """Follow a model from the starts (n, d) for the durations (n,).
+
+    The slopes in the numbers are those of ``model.numbers()``, and then of the rates that ``extra`` terms, absent from
+    the model, would have in each equation: (term, equation), equation first.
+    """
+    n, d = start.shape
+    width = len(model.numbers()) + len(extra) * d if sensitive else 0
+    wide = d + width if sensitive else 0
+    y = np.zeros((n, d, 1 + wide))
+    y[:, :, 0] = start
+    if sensitive:
+        y[:, :, 1 : 1 + d] = np.eye(d)
+    rates = _rates(model, extra, d) if sensitive else _plain(model)
+    final = y.copy()
+    at, left, h = np.arange(n), duration.copy(), duration / 4
+    k = np.empty((STAGES + 1, *y.shape))
+    with np.errstate(all="ignore"):
+        k[0] = rates(y)
+        for count in range(MOST_STEPS):
+            check()
+            h = np.minimum(h, left)
+            step = h[:, None, None]
+            for s in range(1, STAGES):
+                k[s] = rates(y + step * np.tensordot(DOP853.A[s, :s], k[:s], 1))
+            new = y + step * np.tensordot(DOP853.B, k[:STAGES], 1)
+            k[STAGES] = rates(new)
+            error = _error(k, y, new, h, tolerance)
+            good = error < 1
+            factor = np.clip(0.9 * np.where(error > 0, error, 1e-10) ** -0.125, 0.2, 6.0)
+            factor = np.where(np.isfinite(error), factor, 0.1)
+            y = np.where(good[:, None, None], new, y)
+            left = np.where(good, left - h, left)
+            k[0] = np.where(good[:, None, None], k[STAGES], k[0])
+            h = h * np.where(good, factor, np.minimum(factor, 0.9))
+            there = left <= 1e-13 * duration[at]
+            if there.any():
+                final[at[there]] = y[there]
+                on = ~there
+                at, y, left, h, k = at[on], y[on], left[on], h[on], k[:, on]
+            slow = count == SOON and bool((left > (1 - PART) * duration[at]).any())
+            if slow or not len(at) or not (h > 1e-8 * duration[at]).all():
+                break
+    arrived = not len(at) and bool(np.isfinite(final).all())
+    return Flow(final[:, :, 0], final[:, :, 1 : 1 + d], final[:, :, 1 + d :], arrived)
+
+
+def _error(k: Array, y: Array, new: Array, h: Array, tolerance: float) -> Array:
+    """The method's own estimate over the tolerance; of slopes three digits are enough."""
+    scale = tolerance * (1e-2 + np.maximum(np.abs(y), np.abs(new)))
+    slopes = 1e-3 * np.abs(new[:, :, 1:]).max((1, 2), initial=1.0)
+    scale[:, :, 1:] = slopes[:, None, None]
+    first, second = (np.tensordot(e, k, 1) / scale for e in (DOP853.E5, DOP853.E3))
+    size = np.square(first).max((1, 2))
+    both = size + 0.01 * np.square(second).max((1, 2))
+    out = np.abs(h) * size / np.sqrt(np.where(both > 0, both, 1.0))
+    return np.where(np.isfinite(new).all((1, 2)), out, np.inf)
+
+
+class _Terms:
+    """Terms of a model on many states at once; powers that terms share are raised once."""
+
+    def __init__(self, terms: tuple[Term, ...], d: int):
+        self.terms = terms
+        self.factors = [[(i, p) for i, p in enumerate(t.powers) if p] for t in terms]
+        self.places = [(k, i) for k, t in enumerate(terms) for i in range(d) if t.powers[i] or t.below == i]
+
+    def values(self, x: Array) -> tuple[list[Array], dict[tuple[int, float], Array]]:
+        """Every term (n,), and the powers they are made of."""
+        powers = {f: raised(x[:, f[0]], f[1]) for fs in self.factors for f in fs}
+        out = []
+        for t, fs in zip(self.terms, self.factors, strict=True):
+            v = _product([powers[f] for f in fs], x)
+            out.append(v if t.below is None else v / (t.half + x[:, t.below]))
+        return out, powers
+
+    def slopes(self, x: Array, values: list[Array], powers: dict[tuple[int, float], Array]) -> list[Array]:
+        """The derivative of terms in variables, in the order of ``places``."""
+        out = []
+        for k, i in self.places:
+            t, fs = self.terms[k], self.factors[k]
+            p = t.powers[i]
+            slope = np.zeros(len(x))
+            if p:
+                rest = [powers[f] for f in fs if f[0] != i]
+                if p != 1:
+                    rest.append(p * raised(x[:, i], p - 1))
+                slope = _product(rest, x)
+                if t.below is not None:
+                    slope = slope / (t.half + x[:, t.below])
+            out.append(slope if t.below != i else slope - values[k] / (t.half + x[:, i]))
+        return out
+
+
+def _product(factors: list[Array], x: Array) -> Array:
+    if not factors:
+        return np.ones(len(x))
+    out = factors[0]
+    for f in factors[1:]:
+        out = out * f
+    return out
+
+
+def _plain(model: Model) -> Callable[[Array], Array]:
+    c, terms = model.matrix(), _Terms(model.terms, len(model.terms[0].powers))
+
+    def rates(y: Array) -> Array:
+        values, _ = terms.values(y[:, :, 0])
+        return (np.stack(values, -1) @ c.T)[:, :, None]
+
+    return rates
+
+
+def _rates(model: Model, extra: tuple[Term, ...], d: int) -> Callable[[Array], Array]:
+    """The right-hand side of the states and of all slopes beside them."""
+    c, made = model.matrix(), _Terms(model.terms, d)
+    exponents, halves, n_rates = model.moving, model.saturating, len(model.rates)
+    own = n_rates + len(exponents) + len(halves)
+    shared = np.zeros((n_rates, d, len(model.terms)))
+    for e in model.entries:
+        shared[e.rate, e.equation, e.term] += e.factor
+    spread = shared.transpose(2, 1, 0).reshape(len(model.terms), d * n_rates)
+
+    def rates(y: Array) -> Array:
+        x = y[:, :, 0]
+        values, powers = made.values(x)
+        terms = np.stack(values, -1)  # (n, terms)
+        jacobian = np.zeros((len(x), d, d))
+        for (k, i), s in zip(made.places, made.slopes(x, values, powers), strict=True):
+            jacobian[:, :, i] += s[:, None] * c[:, k]
+        out = np.empty_like(y)
+        out[:, :, 0] = terms @ c.T
+        np.matmul(jacobian, y[:, :, 1:], out=out[:, :, 1:])
+        forced = out[:, :, 1 + d :]
+        forced[:, :, :n_rates] += (terms @ spread).reshape(len(x), d, n_rates)
+        logs = {i: np.log(np.maximum(x[:, i], TINY)) for _, i in exponents}
+        for place, (k, i) in enumerate(exponents, n_rates):
+            forced[:, :, place] += (terms[:, k] * logs[i])[:, None] * c[:, k]
+        for place, k in enumerate(halves, n_rates + len(exponents)):
+            t = model.terms[k]
+            less = -terms[:, k] * t.half / (t.half + x[:, t.below])  # in log K
+            forced[:, :, place] += less[:, None] * c[:, k]
+        if extra:
+            columns = np.stack([value(t, x) for t in extra], -1)
+            for j in range(d):
+                forced[:, j, own + j * len(extra) : own + (j + 1) * len(extra)] += columns
+        return out
+
+    return rates

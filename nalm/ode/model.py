@@ -1,0 +1,193 @@
+"""A sparse system in the making: terms that equations share, their rates, and the slopes a search needs.
+
+.. math:: \\dot x_j = \\sum_k c_{jk} \\prod_i x_i^{p_{ki}} \\, / \\, (K_k + x_{b_k})
+
+What a term computes is what a power unit computes, with the denominator of a saturating rate where it has one; what an
+equation computes is a NAU's sum. Variables and time are scaled to about 1.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from nalm.discover.expression import Array
+from nalm.discover.noise import FREE, NICE, SYMBOL
+
+EXPONENTS = 0.01, 4.0  # between which they are fitted
+TINY = 1e-6  # of a scaled variable: broken powers are those of no less
+
+
+@dataclass(frozen=True)
+class Term:
+    """A product of powers, one exponent per variable, perhaps over K + one of the variables.
+
+    >>> Term((0.5, 1.0)), Term((1.0, 0.0), below=0, half=0.3)
+    (Term(powers=(0.5, 1.0), below=None, half=0.0), Term(powers=(1.0, 0.0), below=0, half=0.3))
+    """
+
+    powers: tuple[float, ...]
+    below: int | None = None
+    half: float = 0.0  # K: where the rate is half of its largest
+
+    @property
+    def shape(self) -> tuple[tuple[int, ...], int | None]:
+        """Which variables it multiplies, and which one saturates: the term without its numbers."""
+        return tuple(i for i, p in enumerate(self.powers) if p), self.below
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A term in an equation: which, where, and its rate as a factor of one of the rates."""
+
+    equation: int
+    term: int
+    rate: int
+    factor: float = 1.0
+
+
+@dataclass(frozen=True)
+class Model:
+    """Terms, the equations they stand in, and their rates; exponents that are settled no longer move."""
+
+    terms: tuple[Term, ...]
+    entries: tuple[Entry, ...]
+    rates: tuple[float, ...]
+    settled: frozenset[tuple[int, int]] = frozenset()  # (term, variable)
+
+    @property
+    def moving(self) -> list[tuple[int, int]]:
+        """The exponents that are fitted, as (term, variable)."""
+        return [
+            (k, i)
+            for k, t in enumerate(self.terms)
+            for i, p in enumerate(t.powers)
+            if p and (k, i) not in self.settled
+        ]
+
+    @property
+    def saturating(self) -> list[int]:
+        """The terms with a denominator."""
+        return [k for k, t in enumerate(self.terms) if t.below is not None]
+
+    def numbers(self) -> Array:
+        """What is fitted: rates, moving exponents, logarithms of K."""
+        exponents = [self.terms[k].powers[i] for k, i in self.moving]
+        halves = [float(np.log(self.terms[k].half)) for k in self.saturating]
+        return np.array([*self.rates, *exponents, *halves])
+
+    def renumbered(self, values: Array) -> "Model":
+        """The same structure with other numbers."""
+        rest = iter(values[len(self.rates) :].tolist())
+        powers = [list(t.powers) for t in self.terms]
+        for k, i in self.moving:
+            powers[k][i] = float(np.clip(next(rest), *EXPONENTS))
+        halves = {k: float(np.exp(np.clip(next(rest), -12, 12))) for k in self.saturating}
+        terms = (
+            Term(tuple(p), t.below, halves.get(k, 0.0))
+            for k, (t, p) in enumerate(zip(self.terms, powers, strict=True))
+        )
+        return replace(self, terms=tuple(terms), rates=tuple(values[: len(self.rates)].tolist()))
+
+    def matrix(self) -> Array:
+        """Coefficients, (equations, terms)."""
+        c = np.zeros((len(self.terms[0].powers), len(self.terms)))
+        for e in self.entries:
+            c[e.equation, e.term] += e.factor * self.rates[e.rate]
+        return c
+
+    def settle(self, k: int, i: int, power: float) -> "Model":
+        """With an exponent fixed; with 0 the variable leaves the term."""
+        t = self.terms[k]
+        powers = tuple(power if n == i else p for n, p in enumerate(t.powers))
+        terms = tuple(replace(t, powers=powers) if n == k else u for n, u in enumerate(self.terms))
+        return replace(self, terms=terms, settled=self.settled | {(k, i)})
+
+    def without(self, dropped: int) -> "Model":
+        """Without one entry, and without what only it used."""
+        return built(self, [e for n, e in enumerate(self.entries) if n != dropped])
+
+    def tied(self, first: int, second: int, factor: float) -> "Model":
+        """With the rate of the second entry a multiple of that of the first."""
+        rate = self.entries[first].rate
+        entries = list(self.entries)
+        entries[second] = replace(entries[second], rate=rate, factor=factor * entries[first].factor)
+        return built(self, entries)
+
+    def merged(self) -> "Model":
+        """With terms that have become the same written once."""
+        firsts = [next(n for n, u in enumerate(self.terms) if u == t) for t in self.terms]
+        if firsts == list(range(len(firsts))):
+            return self
+        model = built(self, [replace(e, term=firsts[e.term]) for e in self.entries])
+        seen: set[tuple[int, int]] = set()
+        for n, e in enumerate(model.entries):
+            if (e.equation, e.term) in seen:
+                return model.without(n).merged()  # the fit makes up for it
+            seen.add((e.equation, e.term))
+        return model
+
+    @property
+    def price(self) -> float:
+        """What it costs to write, in units of log n."""
+        total = FREE * len(self.rates) + NICE * (len(self.entries) - len(self.rates))
+        for k, t in enumerate(self.terms):
+            for i, p in enumerate(t.powers):
+                if p:
+                    nice = (k, i) in self.settled
+                    total += SYMBOL + (0.0 if nice and p == 1 else NICE if nice else FREE)
+            total += (FREE + 2 * SYMBOL) * (t.below is not None)
+        return total + SYMBOL * len(self.entries)
+
+    @property
+    def pattern(self) -> tuple[tuple[object, ...], ...]:
+        """Which shapes of terms stand in which equations: the structure without its numbers."""
+        return tuple(
+            tuple(sorted((self.terms[e.term].shape for e in self.entries if e.equation == j), key=str))
+            for j in range(1 + max((e.equation for e in self.entries), default=-1))
+        )
+
+
+def built(model: Model, entries: list[Entry]) -> Model:
+    """A model of some of the entries, with the terms and rates that these use."""
+    terms = sorted({e.term for e in entries})
+    rates = sorted({e.rate for e in entries})
+    return Model(
+        tuple(model.terms[k] for k in terms),
+        tuple(replace(e, term=terms.index(e.term), rate=rates.index(e.rate)) for e in entries),
+        tuple(model.rates[r] for r in rates),
+        frozenset((terms.index(k), i) for k, i in model.settled if k in terms),
+    )
+
+
+def raised(x: Array, power: float) -> Array:
+    """x**power; below zero a broken power is that of a tiny number."""
+    if power == 1:
+        return x
+    if power == 2:
+        return x * x
+    if power > 0 and power % 1 == 0:
+        return x ** int(power)
+    if power == 0.5:
+        return np.sqrt(np.maximum(x, TINY))
+    return np.maximum(x, TINY) ** power
+
+
+def value(term: Term, x: Array) -> Array:
+    """A term on states (..., variables)."""
+    product = np.ones(x.shape[:-1])
+    for i, p in enumerate(term.powers):
+        if p:
+            product = product * raised(x[..., i], p)
+    return product if term.below is None else product / (term.half + x[..., term.below])
+
+
+def slope(term: Term, i: int, x: Array) -> Array:
+    """Its derivative in one variable."""
+    p = term.powers[i]
+    if not p and term.below != i:
+        return np.zeros(x.shape[:-1])
+    rest = replace(term, powers=tuple(q if n != i else 0.0 for n, q in enumerate(term.powers)))
+    out = value(rest, x) * (p * raised(x[..., i], p - 1) if p not in (0.0, 1.0) else p)
+    if term.below == i:
+        out = out - value(term, x) / (term.half + x[..., i])
+    return out

@@ -1,0 +1,296 @@
+"""Which terms? The integral form of the equations, and the best few terms of a library for each of them.
+
+.. math:: x_j(t_{i+1}) - x_j(t_i) = \\sum_k c_{jk} \\int_{t_i}^{t_{i+1}} m_k(x(\\tau)) d\\tau
+
+Nothing is differentiated. The path between the samples is a spline through them, smoothed where they are noisy; rows
+whose path is uncertain, and neighbouring rows that share a noisy sample, are weighed by their covariance.
+"""
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import CubicSpline, make_interp_spline, make_smoothing_spline
+
+from nalm.discover.expression import Array
+from nalm.ode.model import TINY, Entry, Model, Term, value
+from nalm.ode.shooting import Runs, descended
+
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(5)
+POWERS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)  # of variables that are never negative
+SIGNED = (1.0, 2.0, 3.0)
+HALVES = (0.03, 0.1, 0.3, 1.0, 3.0)  # K over the largest value
+LARGEST, BEAM, KEPT = 4, 100, 6  # terms of an equation, sets followed, sets kept of each size
+NEAR = 0.04  # exponents that are alike
+FLOOR = 1e-10  # of a share: what the spline leaves of a perfect fit
+
+
+@dataclass(frozen=True)
+class Path:
+    """States at the samples, states between them (intervals, 5, d), and how unsure each interval is (intervals, d)."""
+
+    nodes: Array
+    between: Array
+    unsure: Array
+    noise: Array  # of the samples of each variable, over its spread
+
+
+def splined(runs: Runs) -> Path:
+    """A spline through every run, smoothed by cross-validation if that changes more than the spline is unsure of."""
+    nodes, between, unsure, left = runs.x.copy(), [], [], []
+    for first, end in zip(runs.first, [*runs.first[1:], len(runs.t)], strict=True):
+        t, x = runs.t[first:end], runs.x[first:end]
+        middle, half = (t[1:] + t[:-1]) / 2, np.diff(t) / 2
+        at = middle[:, None] + half[:, None] * NODES
+        plain, other = make_interp_spline(t, x, k=5), CubicSpline(t, x)
+        rough = np.abs(plain(at) - other(at)).max(1)
+        states = plain(at)
+        left.append(deviations(t, x) / runs.spread)
+        unit = float(np.mean(np.diff(t)))  # cross-validation looks for its answer on this scale
+        for j in range(x.shape[1]):
+            smooth = make_smoothing_spline(t / unit, x[:, j])
+            if np.sqrt(np.mean((smooth(t / unit) - x[:, j]) ** 2)) > np.median(rough[:, j]):
+                states[:, :, j], nodes[first:end, j] = smooth(at / unit), smooth(t / unit)
+        between.append(states)
+        unsure.append(rough)
+    noise = np.median(np.abs(np.concatenate(left)), axis=0) / 0.6745
+    return Path(nodes, np.concatenate(between), np.concatenate(unsure), noise)
+
+
+def deviations(t: Array, x: Array) -> Array:
+    """How far each inner sample lies from the polynomial through its neighbours, over how that magnifies noise."""
+    reach = min(3, (len(t) - 1) // 2)
+    out = []
+    for i in range(reach, len(t) - reach):
+        near = [k for k in range(i - reach, i + reach + 1) if k != i]
+        weights = np.array(
+            [np.prod([(t[i] - t[m]) / (t[k] - t[m]) for m in near if m != k]) for k in near]
+        )  # Lagrange
+        out.append((x[i] - weights @ x[near]) / np.sqrt(1 + weights @ weights))
+    return np.array(out)
+
+
+def library(signed: np.ndarray) -> list[Term]:
+    """Constants, powers, products of two powers, plain products of three, and saturating rates."""
+    d = len(signed)
+    few = (0.5, 1.0, 2.0) if d > 4 else POWERS
+    powers = [SIGNED if signed[i] else few for i in range(d)]
+
+    def term(**exponents: float) -> Term:
+        return Term(tuple(exponents.get(str(i), 0.0) for i in range(d)))
+
+    found = [Term((0.0,) * d)]
+    for i in range(d):
+        found += [term(**{str(i): p}) for p in powers[i]]
+    for i, j in itertools.combinations(range(d), 2):
+        found += [term(**{str(i): p, str(j): q}) for p in powers[i] for q in powers[j]]
+    for three in itertools.combinations(range(d), 3):
+        found.append(term(**{str(i): 1.0 for i in three}))
+    for below in np.flatnonzero(~signed).tolist():
+        for other, half in itertools.product(range(d), HALVES):  # itself: alone
+            one = tuple(1.0 if n in (below, other) else 0.0 for n in range(d))
+            found.append(Term(one, below=below, half=half))
+    return found
+
+
+def whole(terms: Sequence[Term]) -> list[int]:
+    """The places of terms with whole exponents."""
+    return [k for k, t in enumerate(terms) if all(float(p).is_integer() for p in t.powers)]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Some terms for one equation, their coefficients, and the share of the changes they leave, whitened."""
+
+    terms: tuple[Term, ...]
+    coefficients: tuple[float, ...]
+    misfit: float
+
+
+class Integrals:
+    """The integral form along a path: terms integrated over every interval, whitened for each equation."""
+
+    def __init__(self, path: Path, runs: Runs, check: Callable[[], None]):
+        inner = runs.inner
+        self.check, self.between = check, path.between
+        self.weights = (np.diff(runs.t)[inner] / 2)[:, None] * WEIGHTS
+        changes = runs.x[inner + 1] - runs.x[inner]
+        self.white = [_whitening(j, path, runs) for j in range(runs.x.shape[1])]
+        self.changes = [w @ changes[:, j] for j, w in enumerate(self.white)]
+
+    def columns(self, terms: Sequence[Term]) -> Array:
+        """Their integrals, (intervals, terms)."""
+        return np.stack([(self.weights * value(t, self.between)).sum(1) for t in terms], 1)
+
+    def sets(self, j: int, columns: Array, seeds: Sequence[tuple[int, ...]] = ()) -> list[tuple[int, ...]]:
+        """The best sets of up to four columns for equation j, some of each size; seeds are sets to go on from."""
+        a, y = self.white[j] @ columns, self.changes[j]
+        norm = np.sqrt(np.square(a).sum(0))
+        ok = (norm > 0) & np.isfinite(norm)
+        a = np.where(ok, a / np.where(ok, norm, 1.0), 0.0)
+        found: list[tuple[int, ...]] = []
+        sets: list[tuple[int, ...]] = [()]
+        for size in range(1, min(LARGEST, len(y) - 2) + 1):
+            left_over: dict[tuple[int, ...], float] = {}
+            for chosen in {*sets, *(s for s in seeds if len(s) == size - 1)}:
+                self.check()
+                left, r = _projected(a, y, chosen)
+                lengths = np.square(left).sum(0)
+                new = lengths > 1e-10
+                share = np.where(new, (left.T @ r) ** 2 / np.where(new, lengths, 1.0), 0.0)
+                for k in np.argsort(-share)[: len(share) if size == 1 else 10]:
+                    key = tuple(sorted((*chosen, int(k))))
+                    if len(set(key)) == size:
+                        left_over[key] = float(r @ r - share[k])
+            sets = sorted(left_over, key=lambda s: left_over[s])[: None if size == 1 else BEAM]
+            found += sets[:KEPT]
+        return found
+
+    def solved(self, j: int, terms: tuple[Term, ...]) -> Choice:
+        """Coefficients of some terms for equation j."""
+        a, y = self.white[j] @ self.columns(terms), self.changes[j]
+        c = np.linalg.lstsq(a, y, rcond=None)[0]
+        return Choice(terms, tuple(c.tolist()), float(np.square(y - a @ c).sum()) / (float(y @ y) or 1.0))
+
+    def fitted(self, j: int, terms: tuple[Term, ...]) -> Choice:
+        """Coefficients, exponents and K of some terms for equation j."""
+        y, c = self.changes[j], np.array(self.solved(j, terms).coefficients)
+        entries = tuple(Entry(0, k, k) for k in range(len(terms)))
+        model = Model(terms, entries, tuple(c.tolist()), _whole(terms))
+
+        def residual(p: Array) -> tuple[Array, Array]:
+            self.check()
+            now = model.renumbered(p)
+            return self._residual(j, now, y)
+
+        fit = model.renumbered(descended(residual, model.numbers(), 15))
+        r, _ = self._residual(j, fit, y)
+        return Choice(fit.terms, fit.rates, float(r @ r) / (float(y @ y) or 1.0))
+
+    def _residual(self, j: int, model: Model, y: Array) -> tuple[Array, Array]:
+        """What a model of one equation leaves, and its slopes in the numbers."""
+        values = [self.weights * value(t, self.between) for t in model.terms]
+        slopes = [v.sum(1) for v in values]
+        r = sum((c * v for c, v in zip(model.rates, slopes, strict=True)), np.zeros(len(self.weights)))
+        for k, i in model.moving:
+            logs = np.log(np.maximum(self.between[..., i], TINY))
+            slopes.append(model.rates[k] * (values[k] * logs).sum(1))
+        for k in model.saturating:
+            t = model.terms[k]
+            less = -t.half / (t.half + self.between[..., t.below])
+            slopes.append(model.rates[k] * (values[k] * less).sum(1))
+        with np.errstate(all="ignore"):
+            return self.white[j] @ r - y, self.white[j] @ np.stack(slopes, 1)
+
+
+def _whole(terms: Sequence[Term]) -> frozenset[tuple[int, int]]:
+    """The exponents of saturating terms and of signed powers stay whole; all others may move."""
+    return frozenset((k, i) for k, t in enumerate(terms) for i in range(len(t.powers)) if t.below is not None)
+
+
+def _projected(a: Array, y: Array, chosen: tuple[int, ...]) -> tuple[Array, Array]:
+    """The library and the changes without what the chosen terms explain."""
+    if not chosen:
+        return a, y
+    q = np.linalg.qr(a[:, chosen])[0]
+    return a - q @ (q.T @ a), y - q @ (q.T @ y)
+
+
+def _whitening(j: int, path: Path, runs: Runs) -> Array:
+    """The inverse root of the covariance of an equation's rows: shared samples, and uncertain paths."""
+    inner, n = runs.inner, len(runs.t)
+    difference = np.zeros((len(inner), n))
+    difference[np.arange(len(inner)), inner + 1], difference[np.arange(len(inner)), inner] = 1.0, -1.0
+    weight = runs.weight[inner]
+    size = np.abs(np.diff(runs.x, axis=0)[inner])
+    relative = (path.unsure / runs.spread).max(1)
+    doubt = relative * (size[:, j] + 0.1 * size.max(1)) + 1e-7 * runs.spread[j]
+    covariance = (path.noise[j] * runs.spread[j]) ** 2 * difference @ difference.T + np.diag(doubt**2)
+    return np.linalg.inv(np.linalg.cholesky(covariance)) * np.sqrt(weight)
+
+
+def proposed(
+    path: Path, runs: Runs, terms: Sequence[Term], check: Callable[[], None], most: int
+) -> list[Model]:
+    """The best structures by the integral form, cheapest first.
+
+    Sets are searched in the whole library and among whole exponents. The terms of each equation's best sets, with
+    their fitted exponents, are then offered to all equations: what leaves one variable often enters another.
+    """
+    form, d = Integrals(path, runs, check), runs.x.shape[1]
+    columns, plain = form.columns(terms), whole(terms)
+    options: list[list[Choice]] = []
+    for j in range(d):
+        few = [tuple(plain[k] for k in s) for s in form.sets(j, columns[:, plain])]
+        chosen = [tuple(terms[k] for k in s) for s in sorted({*form.sets(j, columns), *few})]
+        options.append([form.solved(j, c) for c in chosen] + [form.fitted(j, c) for c in chosen])
+    if d == 1:
+        return combined(options, len(runs.inner), most)
+    best = [sorted(o, key=lambda c: _alone(c, len(runs.inner)))[:2] for o in options]
+    rounded = {Term(tuple(map(_nice, t.powers)), t.below, t.half) for b in best for c in b for t in c.terms}
+    shared = [*terms, *sorted(rounded - set(terms), key=str)]
+    offered = [k for k, t in enumerate(shared) if t in rounded]
+    columns = form.columns(shared)
+    for j in range(d):
+        few = [tuple(offered[k] for k in s) for s in form.sets(j, columns[:, offered])]
+        seeds = [s for n in (1, 2) for s in itertools.combinations(offered, n)]
+        for s in sorted({*form.sets(j, columns, seeds), *few}):
+            options[j].append(form.solved(j, tuple(shared[k] for k in s)))
+    return combined(options, len(runs.inner), most)
+
+
+def _alone(choice: Choice, rows: int) -> float:
+    """The description length of one equation."""
+    return (
+        rows * float(np.log(choice.misfit + FLOOR))
+        + float(np.log(rows)) * _joined(Model((), (), ()), 0, choice).price
+    )
+
+
+def combined(options: Sequence[Sequence[Choice]], rows: int, most: int) -> list[Model]:
+    """Sets of terms for all equations together, cheapest first, each structure once: what is shared is paid once."""
+    beam: list[tuple[float, float, Model]] = [(0.0, 0.0, Model((), (), ()))]
+    for j, choices in enumerate(options):
+        wider: dict[object, tuple[float, float, Model]] = {}
+        for _, misfit, model in beam:
+            for c in choices:
+                joined = _joined(model, j, c)
+                now = misfit + rows * float(np.log(c.misfit + FLOOR))
+                found = (now + float(np.log(rows)) * joined.price, now, joined)
+                key = (joined.pattern, len(joined.moving))
+                if key not in wider or found[0] < wider[key][0]:
+                    wider[key] = found
+        beam = sorted(wider.values(), key=lambda b: b[0])[: 8 * most]
+    return [model for _, _, model in beam[:most]]
+
+
+def _joined(model: Model, j: int, choice: Choice) -> Model:
+    """With the terms of one more equation; a term much like one that is there is that one."""
+    terms, settled, entries, rates = (
+        list(model.terms),
+        set(model.settled),
+        list(model.entries),
+        list(model.rates),
+    )
+    for t, c in zip(choice.terms, choice.coefficients, strict=True):
+        near = [k for k, u in enumerate(terms) if _alike(t, u)]
+        if not near:
+            near = [len(terms)]
+            terms.append(Term(tuple(_nice(p) for p in t.powers), t.below, t.half))
+            settled |= {(near[0], i) for i, p in enumerate(t.powers) if _nice(p) != p or t.below is not None}
+        entries.append(Entry(j, near[0], len(rates)))
+        rates.append(c)
+    return Model(tuple(terms), tuple(entries), tuple(rates), frozenset(settled))
+
+
+def _nice(power: float) -> float:
+    """A multiple of a half that is near."""
+    return round(2 * power) / 2 if abs(power - round(2 * power) / 2) < NEAR and round(2 * power) else power
+
+
+def _alike(a: Term, b: Term) -> bool:
+    near = all(
+        abs(p - q) < 3 * NEAR and (p == 0) == (q == 0) for p, q in zip(a.powers, b.powers, strict=True)
+    )
+    return near and a.below == b.below and (a.below is None or abs(np.log(a.half / b.half)) < 0.3)

@@ -1,0 +1,225 @@
+"""A system of equations: one law per variable, as text, SymPy and LaTeX, simulated, saved as JSON."""
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import sympy
+from scipy.integrate import solve_ivp
+
+from nalm.discover.expression import Array, Node, Power, evaluate
+from nalm.discover.law import Law
+from nalm.discover.plain import law_of, number, plain_law
+from nalm.discover.saved import read_json, write_whole
+from nalm.errors import NALMError
+
+FORMAT = "nalm ode 1"
+EVALUATIONS = 40_000  # of the right-hand side: beyond, a trajectory is called stiff or diverging
+MOST_SECONDS = 20.0
+
+
+class Number(NamedTuple):
+    """A rate, exponent or K of the system with its 95% interval; where it stands, in words."""
+
+    where: str
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class System:
+    """The equations found for a trajectory, and what is known of them.
+
+    >>> from nalm.discover.expression import Power, Input
+    >>> decay = System((Law(Power((Input(0),), (1.0,), -0.5), ("x",)),), "none")
+    >>> print(decay), decay.simulate([0.0, 2.0], [1.0]).round(4).tolist()
+    dx/dt = -x/2
+    (None, [[1.0], [0.3679]])
+    """
+
+    laws: tuple[Law, ...]  # one per variable, of all variables
+    verdict: str  # exact, consistent or none
+    tested: str = ""  # in words
+    flags: tuple[str, ...] = ()
+    intervals: tuple[Number, ...] = ()
+    start: tuple[tuple[float, ...], ...] = ()  # fitted first states, one per trajectory
+    residual: tuple[float, ...] = ()  # of each variable: rms over its spread
+    forecast: float | None = None  # rms over the spread on the last quarter, by numbers fitted to the rest
+    restarts: tuple[int, int] = (0, 0)  # how many found this structure by themselves, of how many
+    others: tuple[
+        tuple[str, float], ...
+    ] = ()  # other structures, and by how many nats their description is longer
+    seconds: float = 0.0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables."""
+        return self.laws[0].names
+
+    @property
+    def formula(self) -> str:
+        """The equations as text, a line each."""
+        return "\n".join(f"d{n}/dt = {law}" for n, law in zip(self.names, self.laws, strict=True))
+
+    @property
+    def equations(self) -> list[sympy.Eq]:
+        """The equations in SymPy, of functions of t."""
+        t = sympy.Symbol("t")
+        functions = {sympy.Symbol(n): sympy.Function(n)(t) for n in self.names}
+        sides = [law.sympy().subs(functions) for law in self.laws]
+        return [sympy.Eq(sympy.Derivative(f, t), s) for f, s in zip(functions.values(), sides, strict=True)]
+
+    def latex(self) -> str:
+        """The equations in LaTeX, aligned."""
+        rows = [
+            rf"\dot {{{sympy.latex(sympy.Symbol(n))}}} &= {law.latex()}"
+            for n, law in zip(self.names, self.laws, strict=True)
+        ]
+        return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
+
+    def rates(self, x: Any) -> Array:
+        """The right-hand side at states (rows, variables)."""
+        x = np.atleast_2d(np.asarray(x, dtype=np.float64)).copy()
+        for j in self._rooted():
+            x[:, j] = np.maximum(x[:, j], 0.0)  # a step of the integrator may go below
+        return np.stack([evaluate(law.expression, x) for law in self.laws], 1)
+
+    def simulate(self, t: Any, x0: Any, *, rtol: float = 1e-9, max_time: float = MOST_SECONDS) -> Array:
+        """The states at the times t, (times, variables), from the state x0 at the first of them.
+
+        Explicit steps of order 8 first, implicit ones if the system turns out to be stiff; a trajectory that cannot be
+        followed to the end is an error that says how far it went.
+        """
+        t, x0 = np.asarray(t, dtype=np.float64), np.asarray(x0, dtype=np.float64).ravel()
+        if len(x0) != len(self.names) or not np.isfinite(x0).all():
+            raise NALMError(
+                f"A start needs {len(self.names)} finite numbers ({', '.join(self.names)}), got {x0.tolist()}."
+            )
+        if t.ndim != 1 or len(t) < 2 or not (np.diff(t) > 0).all():
+            raise NALMError(f"A simulation needs two or more rising times, got {t.size} of shape {t.shape}.")
+        until = time.monotonic() + max_time
+        with np.errstate(all="ignore"):
+            return self._followed(t, x0, rtol, until, max_time)
+
+    def _followed(self, t: Array, x0: Array, rtol: float, until: float, max_time: float) -> Array:
+        moved = np.abs(self.rates(x0)).max() * (t[-1] - t[0])
+        size = np.abs(x0).max() or (moved if 0 < moved < np.inf else 1.0)
+        reached = t[0]
+        for method, share in (("DOP853", 0.5), ("Radau", 1.0)):
+            clock = _Clock(self, until - (1 - share) * max_time)
+            try:
+                out = solve_ivp(clock, (t[0], t[-1]), x0, method, t, rtol=rtol, atol=1e-12 * size)
+            except (_StoppedError, ValueError):  # scipy's, when a matrix is no longer finite
+                reached = max(reached, clock.reached)
+                continue
+            if out.success and out.y.shape[1] == len(t) and np.isfinite(out.y).all():
+                return np.asarray(out.y.T)
+            reached = max(reached, float(clock.reached))
+        raise NALMError(
+            f"The trajectory cannot be followed beyond t = {reached:.6g}: it diverges or is too stiff; end earlier, or "
+            "start elsewhere."
+        )
+
+    def _rooted(self) -> list[int]:
+        """Variables of which a broken power is taken: they are never negative."""
+        return sorted({j for law in self.laws for j in _broken(law.expression)})
+
+    def __str__(self) -> str:
+        return self.formula
+
+    def plain(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "format": FORMAT,
+            "formula": self.formula,
+            "verdict": self.verdict,
+            "tested": self.tested,
+            "flags": list(self.flags),
+            "laws": [plain_law(law) for law in self.laws],
+            "intervals": [list(n) for n in self.intervals],
+            "start": [list(s) for s in self.start],
+            "residual": list(self.residual),
+            "forecast": self.forecast,
+            "restarts": list(self.restarts),
+            "others": [list(o) for o in self.others],
+            "seconds": self.seconds,
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write it as JSON; nothing in the file is ever run."""
+        write_whole(Path(path), (json.dumps(self.plain(), indent=1, allow_nan=False) + "\n").encode())
+
+
+def load(path: str | Path) -> System:
+    """What ``save`` wrote; anything else is refused."""
+    match read_json(Path(path)):
+        case {
+            "format": str(form),
+            "verdict": "exact" | "consistent" | "none" as verdict,
+            "tested": str(tested),
+            "flags": list(flags),
+            "laws": [_, *_] as laws,
+            "intervals": list(intervals),
+            "start": list(start),
+            "residual": list(residual),
+            "forecast": None | int() | float() as forecast,
+            "restarts": [int(found), int(tried)],
+            "others": list(others),
+            "seconds": int() | float() as seconds,
+        } if form == FORMAT:
+            pass
+        case _:
+            raise NALMError(f"{path} is not a system that nalm saved ({FORMAT}): fit and save it again.")
+    try:
+        read = tuple(map(law_of, laws))
+        if any(law.names != read[0].names for law in read) or len(read) != len(read[0].names):
+            raise NALMError("its laws are not one for each of its variables.")
+        return System(
+            read,
+            verdict,
+            tested,
+            tuple(map(str, flags)),
+            tuple(Number(str(w), number(v), number(a), number(b)) for w, v, a, b in intervals),
+            tuple(tuple(map(number, s)) for s in start),
+            tuple(map(number, residual)),
+            None if forecast is None else number(forecast),
+            (found, tried),
+            tuple((str(f), number(n)) for f, n in others),
+            float(seconds),
+        )
+    except (NALMError, TypeError, ValueError) as error:
+        raise NALMError(f"{path} cannot be read: {error}") from None
+
+
+class _StoppedError(Exception):
+    """The simulation has taken too long."""
+
+
+class _Clock:
+    """The right-hand side for an integrator, with an end to its patience."""
+
+    def __init__(self, system: System, until: float):
+        self.system, self.until, self.left, self.reached = system, until, EVALUATIONS, -np.inf
+
+    def __call__(self, t: float, x: Array) -> Array:
+        self.left -= 1
+        if self.left < 0 or (self.left % 64 == 0 and time.monotonic() > self.until):
+            raise _StoppedError
+        if np.isfinite(x).all():
+            self.reached = max(self.reached, t)
+        return self.system.rates(x)[0]
+
+
+def _broken(node: Node) -> Sequence[int]:
+    """The inputs under a root."""
+    if not isinstance(node, Power):
+        return [j for t in getattr(node, "terms", ()) for j in _broken(t)]
+    own = [
+        f.index for f, p in zip(node.factors, node.exponents, strict=True) if hasattr(f, "index") and p % 1
+    ]
+    return own + [j for f in node.factors for j in _broken(f)]

@@ -1,0 +1,129 @@
+"""What may be said of a system: simulated by an adaptive integrator against every sample, and asked to forecast."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from nalm.discover.expression import Array
+from nalm.discover.problem import TimeUpError
+from nalm.errors import NALMError
+from nalm.ode.data import Data
+from nalm.ode.model import Model, slope
+from nalm.ode.search import Search
+from nalm.ode.shooting import Runs, Shot, shoot
+from nalm.ode.system import System
+
+EXACT = 1e-6  # the largest deviation over the spread that computed data may show
+HEAD = 0.75  # of every trajectory: fitted for the forecast of the rest
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A verdict, in words, with the residual of every variable, the forecast's, and flags."""
+
+    verdict: str
+    tested: str
+    residual: tuple[float, ...]
+    forecast: float | None
+    flags: tuple[str, ...]
+
+
+def judged(
+    system: System,
+    search: Search,
+    shot: Shot,
+    data: Data,
+    unscaled: Callable[[Model], System],
+    left: Callable[[], float],
+) -> Judged:
+    """``exact``: every sample is met to six digits of the spread, and forecasts are.
+
+    ``consistent``: what is left is as large as the noise and shows no pattern, and the forecast errs by no more.
+    """
+    spread = np.where(data.spread > 0, data.spread, 1.0)
+    try:
+        simulated = [
+            system.simulate(t, x0, max_time=max(0.4 * left(), 0.02))
+            for t, x0 in zip(data.t, system.start, strict=True)
+        ]
+    except NALMError as error:
+        return Judged("none", "", (), None, (f"its simulation fails: {error}",))
+    off = np.concatenate([(x - s) / spread for x, s in zip(data.x, simulated, strict=True)])
+    residual = tuple(np.sqrt(np.mean(off**2, 0)).tolist())
+    worst = float(np.abs(off).max())
+    try:
+        forecast = _forecast(search, shot, data, unscaled, left)
+    except (TimeUpError, NALMError):
+        forecast = None
+    told = f"simulated, it differs from the {len(off):,} samples by {max(residual):.2g} of their spread (rms)"
+    if forecast is not None:
+        told += f"; fitted to the first {HEAD:.0%}, it forecasts the rest to {forecast:.2g}"
+    foretold = forecast is not None and forecast < (
+        100 * EXACT if worst <= EXACT else 3 * max(residual) + EXACT
+    )
+    if worst <= EXACT and foretold:
+        return Judged("exact", told + ".", residual, forecast, ())
+    flags = []
+    noise = np.median(search.path.noise)
+    if max(residual) > 2 * noise + 1e-4:
+        flags.append(
+            f"it leaves more ({max(residual):.2g} of the spread) than the noise of the samples ({noise:.2g})"
+        )
+    if patterned := [
+        data.names[j]
+        for j in data.moving
+        if _patterned([(x - s)[:, j] for x, s in zip(data.x, simulated, strict=True)])
+    ]:
+        flags.append(f"what it leaves of {', '.join(patterned)} is not noise: neighbours are alike")
+    if not foretold:
+        flags.append(
+            "it was not tested by a forecast"
+            if forecast is None
+            else "fitted to a part, it forecasts the rest badly"
+        )
+    return Judged("none" if flags else "consistent", told + ".", residual, forecast, tuple(flags))
+
+
+def _patterned(residuals: list[Array]) -> bool:
+    """Whether neighbouring residuals are alike: correlated by more than three and a half standard errors."""
+    pairs = sum(len(r) - 1 for r in residuals)
+    product = sum(float(r[1:] @ r[:-1]) for r in residuals)
+    square = sum(float(r @ r) for r in residuals)
+    return square > 0 and product / square > 3.5 / np.sqrt(pairs)
+
+
+def _forecast(
+    search: Search, shot: Shot, data: Data, unscaled: Callable[[Model], System], left: Callable[[], float]
+) -> float | None:
+    """The rms over the spread on the last quarter of every trajectory, by numbers fitted to the rest."""
+    runs = search.runs
+    head = np.concatenate([np.arange(k) < int(HEAD * k) for k in np.bincount(runs.run)])
+    part = replace(runs, t=runs.t[head], x=runs.x[head], run=runs.run[head], weight=runs.weight[head])
+    if part.x.size < 2 * (len(shot.model.numbers()) + len(runs.first) * runs.x.shape[1]):
+        return None
+    found = shoot(shot.model, shot.states[head], part, search.check, 10)
+    if not found.joined:
+        return None
+    system, sizes = unscaled(found.model), data.scales()[0]
+    off, first = [], found.states[part.first] * sizes
+    for k, (t, x) in enumerate(zip(data.t, data.x, strict=True)):
+        start = x[0].copy()
+        start[data.moving] = first[k]
+        tail = t > t[0] + (t[-1] - t[0]) * HEAD
+        states = system.simulate(t, start, max_time=max(0.4 * left(), 0.02))
+        off.append(((x - states) / np.where(data.spread > 0, data.spread, 1.0))[tail])
+    return float(np.sqrt(np.mean(np.concatenate(off)[:, data.moving] ** 2)))
+
+
+def stiffness(shot: Shot, runs: Runs) -> float:
+    """The fastest decay along the trajectory, per typical distance of two samples."""
+    model, d = shot.model, runs.x.shape[1]
+    jacobian, c = np.zeros((len(runs.t), d, d)), model.matrix()
+    states = np.maximum(shot.states, 1e-3 * runs.spread) if (runs.x >= 0).all() else shot.states
+    for k, t in enumerate(model.terms):
+        for i in range(d):
+            jacobian[:, :, i] += slope(t, i, states)[:, None] * c[:, k]
+    if not np.isfinite(jacobian).all():
+        return 0.0
+    return float(np.median(np.diff(runs.t)[runs.inner]) * -np.linalg.eigvals(jacobian).real.min())
