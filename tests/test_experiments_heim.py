@@ -12,6 +12,7 @@ from nalm.engine.network import Network
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS, experiments
 from nalm.experiments.heim import LARGE, POSITIVE, SIMPLE, SYSTEMS, WIDE
+from nalm.optim import optimiser
 from nalm.tasks.operands import Target
 from nalm.tasks.samples import Sampler
 
@@ -47,7 +48,7 @@ def test_the_large_task_is_that_of_the_code():
         100_000,
     ]
     assert str(LARGE["NPU", "reciprocal"].test) == "Seq[-0.5,0)"
-    assert [LARGE["NPU", "sqrt"].recipe.l1.at(s) for s in (0, 10_000, 20_000, 90_000)] == [
+    assert [LARGE["NPU", "sqrt"].recipe.l2.at(s) for s in (0, 10_000, 20_000, 90_000)] == [
         1e-6,
         1e-5,
         1e-4,
@@ -60,6 +61,22 @@ def test_the_large_task_is_that_of_the_code():
         assert (
             len(EXPERIMENTS[f"heim/large/{task}"].claims) == 15
         )  # tests twice, trainings once, of five models
+
+
+def test_the_pressure_of_the_code_empties_what_nothing_holds_and_that_of_the_paper_does_not():
+    """Weights without any other gradient, under RMSProp: the sum of 2-norms draws all to 0, L1 leaves most swinging."""
+    empty = {}
+    for kind in ("l1", "l2"):
+        weight = torch.linspace(0.001, 0.1, 300)[None]
+        rule, square = optimiser("rmsprop", decay=0.9), [torch.zeros_like(weight)]
+        for _ in range(3_000):
+            slope = 1e-7 * (
+                weight.sign() if kind == "l1" else weight
+            )  # beside a norm of 1 that the data hold
+            change, square = rule(slope, square, torch.tensor([5e-3]), torch.tensor(0))
+            weight = weight - change
+        empty[kind] = float((weight.abs() < 1e-5).float().mean())
+    assert empty["l2"] == 1 and empty["l1"] < 0.7
 
 
 def test_models_of_all_widths_and_pressures_are_one_population():
