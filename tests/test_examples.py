@@ -104,4 +104,10 @@ def test_a_trajectory_becomes_equations():
     )
     assert "dI/dt = 0.06*sqrt(I)*sqrt(S) - 0.05*I" in output
     assert "exact: simulated" in output
+
+
+@pytest.mark.slow
+def test_a_noisy_trajectory_becomes_equations_with_intervals():
+    output = python("examples/epidemic.py")
+    assert "dI/dt = 0.06*sqrt(I)*sqrt(S) - 0.05*I" in output
     assert "95% interval" in output

@@ -65,6 +65,7 @@ def test_noise_of_a_few_percent_leaves_the_structure(name, noise):
     assert system.verdict == "consistent"
 
 
+@pytest.mark.slow
 def test_under_noise_intervals_hold_the_truth():
     known, system = found_again("Michaelis-Menten", 0.01, restarts=4)
     assert compared(system, known)[0] and system.verdict == "consistent"
