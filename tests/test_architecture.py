@@ -103,18 +103,8 @@ BELOW = {
     "cli": {
         *("errors", "bench", "capabilities", "config", "experiments", "asked", "claims", "summary", "store"),
         *("shipped", "tables", "costs", "run", "progress", "source", "compare", "suggest", "verdict_tables"),
-        *(
-            "report",
-            "landscapes",
-            "compositions",
-            "operations",
-            "runs",
-            "tabular",
-            "textplot",
-            "regressor",
-            "ode",
-        ),
-        "__init__",
+        *("report", "landscapes", "compositions", "operations", "runs", "tabular", "textplot", "regressor"),
+        *("ode", "discover", "__init__"),
     },
     "__main__": {"cli"},
 }

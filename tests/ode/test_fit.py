@@ -18,7 +18,7 @@ T = np.linspace(0, 5, 30)
 
 def found_again(name, noise=0.0, seed=0, restarts=1):
     known = SYSTEMS[name]
-    system = nalm.ode.fit(*known.trajectory(noise, seed), known.names, restarts=restarts, time_limit=100)
+    system = nalm.ode.fit(*known.trajectory(noise, seed), known.names, restarts=restarts, time_limit=600)
     return known, system
 
 
