@@ -162,7 +162,7 @@ def test_what_has_no_such_system_is_flagged_in_time(case):
     limit, began = 3.0, time.monotonic()
     system = nalm.ode.fit(t, x, time_limit=limit)
     assert time.monotonic() - began < 1.1 * limit
-    assert system.verdict == "none" and system.flags
+    assert system.verdict != "exact" and system.flags
 
 
 def test_a_short_time_limit_leaves_a_flagged_result():
