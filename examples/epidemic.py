@@ -21,8 +21,11 @@ def main(restarts: int = 10) -> None:
     s, i, r = found.simulate(np.linspace(0, 100, 5), start)[-1]
     print(f"from {start}: S = {s:.2f}, I = {i:.2f}, R = {r:.2f} at t = 100")
 
-    noisy = x + 0.01 * x.std(0) * np.random.default_rng(0).standard_normal(x.shape)
-    found = nalm.ode.fit(t, noisy, NAMES, restarts=restarts)
+
+def noisy(restarts: int = 10) -> None:
+    t, x = published()
+    x = x + 0.01 * x.std(0) * np.random.default_rng(0).standard_normal(x.shape)
+    found = nalm.ode.fit(t, x, NAMES, restarts=restarts)
     print("with 1% of noise:", found, *found.flags, sep="\n")
     for number in found.intervals:
         print(f"  {number.where}: {number.value:.4g}, 95% interval {number.low:.4g} to {number.high:.4g}")
@@ -30,3 +33,4 @@ def main(restarts: int = 10) -> None:
 
 if __name__ == "__main__":
     main()
+    noisy()

@@ -96,3 +96,18 @@ def test_the_law_behind_a_table_is_found_and_certified():
     output = python("examples/discover.py")
     assert "y = (a + d)/(f - 2*i)" in output
     assert "exact" in output
+
+
+def test_a_trajectory_becomes_equations():
+    output = python(
+        "-c", "import sys; sys.path.insert(0, 'examples'); import epidemic; epidemic.main(restarts=1)"
+    )
+    assert "dI/dt = 0.06*sqrt(I)*sqrt(S) - 0.05*I" in output
+    assert "exact: simulated" in output
+
+
+@pytest.mark.slow
+def test_a_noisy_trajectory_becomes_equations_with_intervals():
+    output = python("examples/epidemic.py")
+    assert "dI/dt = 0.06*sqrt(I)*sqrt(S) - 0.05*I" in output
+    assert "95% interval" in output

@@ -68,9 +68,9 @@ class Data:
 
 def checked(t: Any, x: Any, names: Sequence[str] | None) -> Data:
     """Trajectories from arrays or lists of arrays; everything that cannot be used is one sentence."""
-    several = _several(x)
+    several = _several(x) or _several(t, 1)
     xs = list(x) if several else [x]
-    ts = list(t) if several and _several(t, 1) else [t] * len(xs)
+    ts = list(t) if _several(t, 1) else [t] * len(xs)
     if len(ts) != len(xs):
         raise NALMError(
             f"There are {len(xs)} trajectories, but {len(ts)} lists of times: give each its own, or one."

@@ -186,13 +186,16 @@ def _settled(search: Search, shot: Shot) -> Shot:
 
 
 def _spread(search: Search, shot: Shot, seed: int) -> Array:
-    """Standard deviations of the numbers over restarts: each fits this structure to its own weights."""
+    """Standard errors of the numbers: over restarts, each of which fits this structure to its own weights.
+
+    A few restarts can agree by chance: they are no less than those of a linear approximation.
+    """
+    least = search.fitter.errors(shot)
     if len(search.found) < 3:
-        return search.fitter.errors(shot)
-    seen = []
-    for k in range(1, len(search.found)):
-        seen.append(refitted(search, shot.model, shot.states, k, seed).numbers())
-    return np.std(seen, axis=0, ddof=1)
+        return least
+    others = range(1, len(search.found))
+    seen = [refitted(search, shot.model, shot.states, k, seed).numbers() for k in others]
+    return np.maximum(np.std(seen, axis=0, ddof=1), least)
 
 
 def _numbers(

@@ -13,8 +13,9 @@ import numpy as np
 from nalm.discover.expression import Array
 from nalm.discover.problem import TimeUpError
 from nalm.ode.model import Model, Term
+from nalm.ode.path import Path, splined
 from nalm.ode.refine import FLOOR, Fitter
-from nalm.ode.selection import Integrals, Path, combined, library, proposed, splined
+from nalm.ode.selection import Integrals, combined, library, proposed
 from nalm.ode.shooting import Runs, Shot, shoot
 
 PROPOSALS, FEWER = 8, 4  # structures that are fitted, at first and by a restart

@@ -11,64 +11,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import CubicSpline, make_interp_spline, make_smoothing_spline
 
 from nalm.discover.expression import Array
 from nalm.ode.model import TINY, Entry, Model, Term, value
+from nalm.ode.path import WEIGHTS, Path
 from nalm.ode.shooting import Runs, descended
 
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(5)
 POWERS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)  # of variables that are never negative
 SIGNED = (1.0, 2.0, 3.0)
 HALVES = (0.03, 0.1, 0.3, 1.0, 3.0)  # K over the largest value
 LARGEST, BEAM, KEPT = 4, 100, 6  # terms of an equation, sets followed, sets kept of each size
 NEAR = 0.04  # exponents that are alike
 FLOOR = 1e-10  # of a share: what the spline leaves of a perfect fit
-
-
-@dataclass(frozen=True)
-class Path:
-    """States at the samples, states between them (intervals, 5, d), and how unsure each interval is (intervals, d)."""
-
-    nodes: Array
-    between: Array
-    unsure: Array
-    noise: Array  # of the samples of each variable, over its spread
-
-
-def splined(runs: Runs) -> Path:
-    """A spline through every run, smoothed by cross-validation if that changes more than the spline is unsure of."""
-    nodes, between, unsure, left = runs.x.copy(), [], [], []
-    for first, end in zip(runs.first, [*runs.first[1:], len(runs.t)], strict=True):
-        t, x = runs.t[first:end], runs.x[first:end]
-        middle, half = (t[1:] + t[:-1]) / 2, np.diff(t) / 2
-        at = middle[:, None] + half[:, None] * NODES
-        plain, other = make_interp_spline(t, x, k=5), CubicSpline(t, x)
-        rough = np.abs(plain(at) - other(at)).max(1)
-        states = plain(at)
-        left.append(deviations(t, x) / runs.spread)
-        unit = float(np.mean(np.diff(t)))  # cross-validation looks for its answer on this scale
-        for j in range(x.shape[1]):
-            smooth = make_smoothing_spline(t / unit, x[:, j])
-            if np.sqrt(np.mean((smooth(t / unit) - x[:, j]) ** 2)) > np.median(rough[:, j]):
-                states[:, :, j], nodes[first:end, j] = smooth(at / unit), smooth(t / unit)
-        between.append(states)
-        unsure.append(rough)
-    noise = np.median(np.abs(np.concatenate(left)), axis=0) / 0.6745
-    return Path(nodes, np.concatenate(between), np.concatenate(unsure), noise)
-
-
-def deviations(t: Array, x: Array) -> Array:
-    """How far each inner sample lies from the polynomial through its neighbours, over how that magnifies noise."""
-    reach = min(3, (len(t) - 1) // 2)
-    out = []
-    for i in range(reach, len(t) - reach):
-        near = [k for k in range(i - reach, i + reach + 1) if k != i]
-        weights = np.array(
-            [np.prod([(t[i] - t[m]) / (t[k] - t[m]) for m in near if m != k]) for k in near]
-        )  # Lagrange
-        out.append((x[i] - weights @ x[near]) / np.sqrt(1 + weights @ weights))
-    return np.array(out)
 
 
 def library(signed: np.ndarray) -> list[Term]:
@@ -185,7 +139,7 @@ class Integrals:
 
 
 def _whole(terms: Sequence[Term]) -> frozenset[tuple[int, int]]:
-    """The exponents of saturating terms and of signed powers stay whole; all others may move."""
+    """The exponents of saturating terms stay whole; all others may move."""
     return frozenset((k, i) for k, t in enumerate(terms) for i in range(len(t.powers)) if t.below is not None)
 
 
@@ -225,8 +179,9 @@ def proposed(
         few = [tuple(plain[k] for k in s) for s in form.sets(j, columns[:, plain])]
         chosen = [tuple(terms[k] for k in s) for s in sorted({*form.sets(j, columns), *few})]
         options.append([form.solved(j, c) for c in chosen] + [form.fitted(j, c) for c in chosen])
+    signed = path.between.min((0, 1)) < 0
     if d == 1:
-        return combined(options, len(runs.inner), most)
+        return [_unbroken(m, signed) for m in combined(options, len(runs.inner), most)]
     best = [sorted(o, key=lambda c: _alone(c, len(runs.inner)))[:2] for o in options]
     rounded = {Term(tuple(map(_nice, t.powers)), t.below, t.half) for b in best for c in b for t in c.terms}
     shared = [*terms, *sorted(rounded - set(terms), key=str)]
@@ -237,7 +192,16 @@ def proposed(
         seeds = [s for n in (1, 2) for s in itertools.combinations(offered, n)]
         for s in sorted({*form.sets(j, columns, seeds), *few}):
             options[j].append(form.solved(j, tuple(shared[k] for k in s)))
-    return combined(options, len(runs.inner), most)
+    return [_unbroken(m, signed) for m in combined(options, len(runs.inner), most)]
+
+
+def _unbroken(model: Model, signed: np.ndarray) -> Model:
+    """With whole exponents, which no longer move, of the variables that take both signs."""
+    for k, t in enumerate(model.terms):
+        for i, p in enumerate(t.powers):
+            if p and signed[i]:
+                model = model.settle(k, i, float(max(1, round(p))))
+    return model.merged()
 
 
 def _alone(choice: Choice, rows: int) -> float:

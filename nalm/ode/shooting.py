@@ -59,10 +59,6 @@ class Shot:
     slopes: Array  # (n, d, runs * d + numbers)
     joined: bool  # the states lie on trajectories of the model
 
-    def residual(self, runs: Runs) -> Array:
-        """What the trajectory leaves of the data."""
-        return runs.x - self.states
-
 
 def gaps(
     model: Model, nodes: Array, runs: Runs, check: Callable[[], None], extra: tuple[Term, ...] = ()

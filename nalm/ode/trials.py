@@ -244,7 +244,7 @@ def published() -> dict[str, float]:
 
 
 def main(path: str, seeds: float = 3, time_limit: float = 60.0, *noises: float) -> None:
-    """Run all trials on all cores, at all levels of noise or those given; PATH.json holds them, totals and origin."""
+    """Run all trials on all cores, of all levels of noise or those given; PATH.json holds them and their totals."""
     target, began, found = Path(path), time.time(), list[Trial]()
     target.parent.mkdir(parents=True, exist_ok=True)
     for t in trials(jobs(int(seeds), time_limit, noises or NOISES), os.cpu_count() or 1):

@@ -12,7 +12,8 @@ from nalm.errors import NALMError
 from nalm.ode.data import checked
 from nalm.ode.flow import flow
 from nalm.ode.model import Entry, Model, Term, slope, value
-from nalm.ode.selection import deviations, library, proposed, splined
+from nalm.ode.path import deviations, splined
+from nalm.ode.selection import library, proposed
 from nalm.ode.shooting import Runs, shoot
 from nalm.ode.system import Number, System
 from nalm.ode.systems import KNOWN
