@@ -19,6 +19,7 @@ Array = npt.NDArray[np.float64]
 Looks = dict[str, tuple[str, str]]
 PARTS = ("label1", "label2", "output")  # what is right or wrong of a sample
 WORDS = {"label1": "first digit", "label2": "second digit", "output": "output"}
+SENSES = ("strict", "rounded", "decimals")
 SETS = {"seen": "training", "test": "test"}
 SIDE = 28
 FOLD = 2  # whose confusions the thesis shows; the first there is, where it is missing
@@ -37,17 +38,17 @@ class Reading:
         found = [(o, study.curves.get((key, o.seed), {})) for o in study.runs[key]]
         self.runs = [(o, c) for o, c in found if "test.output.strict" in c]
 
-    def right(self, which: str, part: str) -> list[float]:
+    def right(self, which: str, part: str, sense: str = "") -> list[float]:
         """Per fold the share in percent that was right in a set, at the epoch that is judged."""
-        return [100 * float(self._curve(c, which, part)[_at(o, c)]) for o, c in self.runs]
+        return [100 * float(self._curve(c, which, part, sense)[_at(o, c)]) for o, c in self.runs]
 
-    def _curve(self, curves: dict[str, Array], which: str, part: str) -> Array:
-        strict = "rounded" if self.exact == "decimals" and part != "output" else self.exact
-        return curves[f"{which}.{part}.{strict}"]
+    def _curve(self, curves: dict[str, Array], which: str, part: str, sense: str = "") -> Array:
+        usual = "rounded" if self.exact == "decimals" and part != "output" else self.exact
+        return curves[f"{which}.{part}.{sense or usual}"]
 
-    def mean(self, which: str, part: str) -> Interval:
-        """The mean over folds, with Student's interval."""
-        return stats.mean(self.right(which, part), 0.0, 100.0)
+    def mean(self, which: str, part: str, sense: str = "") -> Interval:
+        """The mean over folds, with Student's interval; in the case's own sense of right, if none is said."""
+        return stats.mean(self.right(which, part, sense), 0.0, 100.0)
 
     def epochs(self, part: str) -> tuple[list[float], list[Interval]]:
         """The same of the test at every epoch that was kept; folds are as long as the shortest."""
@@ -104,6 +105,7 @@ def _block(study: Study, operation: str, group: Sequence[Reading], looks: Looks)
 
 def _row(c: Reading) -> dict[str, Any]:
     cells = [c.mean(which, part) for which in SETS for part in PARTS]
+    cells += [c.mean("test", "output", sense) for sense in SENSES]
     return {
         "name": c.name,
         "case": c.case.hash[:12],
