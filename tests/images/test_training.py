@@ -134,6 +134,12 @@ def test_a_clipped_gradient_and_noise_train_too():
     assert all(p.isfinite().all() for training in both for p in weights(training).values())
 
 
+def test_what_the_loop_does_not_do_is_refused():
+    recipe = case().recipe.replace(clip_value=1.0, schedule="cosine")
+    with pytest.raises(NALMError, match="without clip_value or schedule"):
+        Training([Run(case().replace(recipe=recipe), 0, 0)], CPU)
+
+
 def test_the_epoch_with_the_most_right_training_outputs_is_judged():
     training = trained((case(epochs=1, digits=TINY.replace(chosen="train")), 0))
     (one,) = training.members
