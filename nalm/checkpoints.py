@@ -140,7 +140,7 @@ def found(folder: Path) -> list[Checkpoint]:
 
 def tidy(folder: Path) -> None:
     """Remove what a process that was killed while it wrote has left behind."""
-    for path in (folder / FOLDER).glob("*.tmp"):
+    for path in (*(folder / FOLDER).glob("*.tmp"), *(folder / NETWORKS).glob("*.tmp")):
         with contextlib.suppress(OSError):  # somebody else was quicker
             if time.time() - path.stat().st_mtime > STALE:
                 path.unlink()

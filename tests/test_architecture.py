@@ -157,7 +157,7 @@ BELOW = {
             "verdict_tables",
         ),
         *("report", "landscapes", "compositions", "operations", "runs", "tabular", "textplot", "regressor"),
-        "ode",
+        *("ode", "discover"),
         "__init__",
     },
     "__main__": {"cli"},

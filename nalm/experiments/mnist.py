@@ -1,8 +1,13 @@
 """Units inside larger networks: images of two digits are read, and a unit learns what is to be done with them.
 
 Thesis 4.6.1.1 (product) and 5.10 with appendix G.8 (division); document 004, section 8.1.
-Settings are those of the tables. Departures: an epoch has whole batches only (703 for products, 570 for quotients), of
-the training samples some 10,000 are evaluated, and penalties grow with every step of epochs 30 to 40, not in stairs.
+Settings are those of the tables. Where text and code differ: a quotient is judged at the epoch, of the last
+ten, with the most right training outputs (code); every fold has a start of its own (code; the text has one for
+all); gradients are clipped for the NMRU alone in Table 5.5 (text; the code clips the NRU's), and Table G.1 has
+both.
+Departures: an epoch has whole batches only (703 for products, 570 for quotients); some 10,000 training samples
+are evaluated; penalties grow with every step of epochs 30 to 40, not in stairs; the perceptron starts as the
+library's do.
 """
 
 from nalm.config import Case, Digits, Experiment, Layer, Ramp, Recipe, Threshold, grid

@@ -13,9 +13,10 @@ from torch import Tensor
 from torch.func import grad
 
 from nalm import draws, optim
-from nalm.config import Case
+from nalm.config import Case, Recipe
 from nalm.engine.compiler import Compiler, Methods
 from nalm.engine.network import Network
+from nalm.errors import NALMError
 from nalm.images.data import resident, shuffled
 from nalm.images.kinds import LAYOUTS
 from nalm.images.readers import buffers, starts
@@ -23,9 +24,25 @@ from nalm.losses import loss as find_loss
 
 CHUNK = 1_000  # samples that are evaluated at a time, at most
 CHUNKS = 1_000  # of a set, at most
-SLOTS = 2  # of Adam, per parameter
+WITHOUT = (
+    "l1",
+    "l2",
+    "clip_value",
+    "gradient_noise",
+    "inalu",
+    "stop_when_solved",
+    "grid",
+)  # what recipes may ask for
 
 Tensors = dict[str, Tensor]
+
+
+def _require(recipe: Recipe) -> None:
+    """Refuse what this loop does not do."""
+    asked = [name for name in WITHOUT if getattr(recipe, name)]
+    asked += ["schedule"] if recipe.schedule != "constant" else []
+    if asked:
+        raise NALMError(f"Networks that read images are trained without {' or '.join(asked)}: leave it out.")
 
 
 class Program:
@@ -43,6 +60,7 @@ class Program:
         on_gpu = device.type == "cuda"
         if on_gpu:  # one result per multiplication, whatever other streams do
             os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        _require(case.recipe)
         self.case, self.device = case, device
         self.layout = LAYOUTS[case.digits.layout](case)
         self.precision = precision or (torch.bfloat16 if on_gpu else torch.float32)
@@ -55,7 +73,7 @@ class Program:
         self.quiet = Methods(self.judge, "forward", "seen")  # without noise
         self.pictures = resident(case.digits.source, data, str(device))
         self.compiler = Compiler(compiled and on_gpu)  # on a CPU convolutions are all of the time
-        self._optimiser = optim.optimiser(case.recipe.optimiser, case.recipe.momentum)
+        self.optimiser = optim.optimiser(case.recipe.optimiser, case.recipe.momentum)
         self._steps: dict[str, Callable[..., object]] = {}
 
     @property
@@ -68,6 +86,12 @@ class Program:
         return " ".join(words) or "eager"
 
     def step(self, loss_name: str) -> Callable[..., object]:
+        """The function that takes one step."""
+        if loss_name not in self._steps:
+            self._steps[loss_name] = self._step(loss_name)
+        return self.compiler(f"train {loss_name}", self._steps[loss_name])
+
+    def _step(self, loss_name: str) -> Callable[..., object]:
         """One step: look up, read, calculate, gradient, clip, update, project."""
         case, recipe, epoch = self.case, self.case.recipe, self.case.epoch
         names = [name for name, _ in recipe.penalties]
@@ -108,7 +132,7 @@ class Program:
                 gradients = {n: g * factor for n, g in gradients.items()}
             moved: Tensors = {}
             for name, p in params.items():
-                change, state = self._optimiser(gradients[name], slots[name], t["lr"], at)
+                change, state = self.optimiser(gradients[name], slots[name], t["lr"], at)
                 moved[name] = p - change
                 for old, new in zip(slots[name], state, strict=True):
                     old.copy_(new)
@@ -117,9 +141,7 @@ class Program:
                 p.copy_(moved[name])
             at.add_(1)
 
-        if loss_name not in self._steps:
-            self._steps[loss_name] = step
-        return self.compiler(f"train {loss_name}", self._steps[loss_name])
+        return step
 
     def count(self, params: Tensors, at: Tensor, noise: Tensors, s: Tensors, shared: Tensors) -> None:
         """Add one chunk of a set to its sums; not compiled, which would take longer than it saves."""
@@ -141,7 +163,8 @@ class Member:
         device, case = program.device, program.case
         self.stream = torch.cuda.Stream() if device.type == "cuda" else None
         self.params = {n: p.to(device) for n, p in starts(program.network, seed).items()}
-        self.slots = {n: [torch.zeros_like(p) for _ in range(SLOTS)] for n, p in self.params.items()}
+        count = len(program.optimiser.slots)
+        self.slots = {n: [torch.zeros_like(p) for _ in range(count)] for n, p in self.params.items()}
         self.noise = {n: k.to(device) for n, k in buffers(program.network, seed).items()}
         self.at = torch.zeros((), dtype=torch.int32, device=device)
         sets = program.layout.sets(seed, program.pictures)

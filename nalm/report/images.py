@@ -9,7 +9,7 @@ import numpy.typing as npt
 from nalm import stats
 from nalm.config import Case
 from nalm.report.figures import colours, safe
-from nalm.report.pictures import png
+from nalm.report.pictures import paired
 from nalm.report.study import Study
 from nalm.runs import Outcome
 from nalm.stats import Interval
@@ -19,8 +19,8 @@ Array = npt.NDArray[np.float64]
 Looks = dict[str, tuple[str, str]]
 PARTS = ("label1", "label2", "output")  # what is right or wrong of a sample
 WORDS = {"label1": "first digit", "label2": "second digit", "output": "output"}
+SENSES = ("strict", "rounded", "decimals")
 SETS = {"seen": "training", "test": "test"}
-SIDE = 28
 FOLD = 2  # whose confusions the thesis shows; the first there is, where it is missing
 WIDTH = 0.6  # of a place on the axis, shared by the cases
 WEIGHTS = ("0.weight[0]", "0.weight[1]")
@@ -37,17 +37,17 @@ class Reading:
         found = [(o, study.curves.get((key, o.seed), {})) for o in study.runs[key]]
         self.runs = [(o, c) for o, c in found if "test.output.strict" in c]
 
-    def right(self, which: str, part: str) -> list[float]:
+    def right(self, which: str, part: str, sense: str = "") -> list[float]:
         """Per fold the share in percent that was right in a set, at the epoch that is judged."""
-        return [100 * float(self._curve(c, which, part)[_at(o, c)]) for o, c in self.runs]
+        return [100 * float(self._curve(c, which, part, sense)[_at(o, c)]) for o, c in self.runs]
 
-    def _curve(self, curves: dict[str, Array], which: str, part: str) -> Array:
-        strict = "rounded" if self.exact == "decimals" and part != "output" else self.exact
-        return curves[f"{which}.{part}.{strict}"]
+    def _curve(self, curves: dict[str, Array], which: str, part: str, sense: str = "") -> Array:
+        usual = "rounded" if self.exact == "decimals" and part != "output" else self.exact
+        return curves[f"{which}.{part}.{sense or usual}"]
 
-    def mean(self, which: str, part: str) -> Interval:
-        """The mean over folds, with Student's interval."""
-        return stats.mean(self.right(which, part), 0.0, 100.0)
+    def mean(self, which: str, part: str, sense: str = "") -> Interval:
+        """The mean over folds, with Student's interval; in the case's own sense of right, if none is said."""
+        return stats.mean(self.right(which, part, sense), 0.0, 100.0)
 
     def epochs(self, part: str) -> tuple[list[float], list[Interval]]:
         """The same of the test at every epoch that was kept; folds are as long as the shortest."""
@@ -95,7 +95,7 @@ def _block(study: Study, operation: str, group: Sequence[Reading], looks: Looks)
         "figures": figures,
         "confusions": [confusion(c) for c in group],
         "rows": [_row(c) for c in group],
-        "samples": samples(study, group),
+        "samples": paired(study, [(c.case, c.name) for c in group]),
         "right": {"strict": "equal to the last bit", "rounded": "equal when rounded"}.get(
             group[0].exact, "equal in five decimals"
         ),
@@ -104,6 +104,7 @@ def _block(study: Study, operation: str, group: Sequence[Reading], looks: Looks)
 
 def _row(c: Reading) -> dict[str, Any]:
     cells = [c.mean(which, part) for which in SETS for part in PARTS]
+    cells += [c.mean("test", "output", sense) for sense in SENSES]
     return {
         "name": c.name,
         "case": c.case.hash[:12],
@@ -250,27 +251,6 @@ def confusion(c: Reading) -> Figure:
     layout = _layout("digit", across, down)
     layout |= {"height": 330, "title": {"text": f"{safe(c.name)}, fold {seed}", "font": {"size": 13}}}
     return {"data": [data], "layout": layout | {"margin": {"l": 44, "r": 8, "t": 30, "b": 40}}}
-
-
-def samples(study: Study, group: Sequence[Reading]) -> list[dict[str, Any]]:
-    """Test samples as pictures, with what the first network that kept some reads."""
-    for c in group:
-        kept = study.curves.get((c.case.hash[:12], 0), {})
-        if "pairs.input" in kept:
-            both = kept["pairs.input"].reshape(-1, 2, SIDE, SIDE)
-            true, read = (kept[f"pairs.{name}"].reshape(len(both), -1) for name in ("digits", "read"))
-            return [
-                {
-                    "picture": png(
-                        np.repeat(np.hstack(tuple(pair))[..., None], 3, -1).clip(0, 255).astype(np.uint8)
-                    ),
-                    "digits": " and ".join(f"{d:.0f}" for d in true[k]),
-                    "read": " and ".join(f"{d:.2f}" for d in read[k]),
-                    "by": c.name,
-                }
-                for k, pair in enumerate(both)
-            ]
-    return []
 
 
 def _marks(name: str, looks: Looks) -> Figure:

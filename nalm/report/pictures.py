@@ -3,14 +3,16 @@
 import base64
 import struct
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from nalm.config import Case
 from nalm.report.study import Study
 
-SIDE = 42
+SIDE, PLAIN = 42, 28  # of digits in two channels, and of digits side by side
 CHANNELS = ((213, 94, 0), (86, 180, 233))  # of the first and of the second digit: orange and sky blue
 Bytes = npt.NDArray[np.uint8]
 
@@ -58,3 +60,23 @@ def localised(study: Study) -> list[dict[str, Any]]:
         ]
         found.append({"name": study.labels[s.case], "case": s.case.hash[:12], "samples": samples})
     return found
+
+
+def paired(study: Study, cases: Sequence[tuple[Case, str]]) -> list[dict[str, Any]]:
+    """Two digits side by side as pictures, with what the first network that kept some reads."""
+    for case, name in cases:
+        kept = study.curves.get((case.hash[:12], 0), {})
+        if "pairs.input" not in kept:
+            continue
+        both = kept["pairs.input"].reshape(-1, 2, PLAIN, PLAIN).clip(0, 255)
+        true, read = (kept[f"pairs.{part}"].reshape(len(both), -1) for part in ("digits", "read"))
+        return [
+            {
+                "picture": png(np.repeat(np.hstack(tuple(pair))[..., None], 3, -1).astype(np.uint8)),
+                "digits": " and ".join(f"{d:.0f}" for d in true[k]),
+                "read": " and ".join(f"{d:.2f}" for d in read[k]),
+                "by": name,
+            }
+            for k, pair in enumerate(both)
+        ]
+    return []

@@ -77,6 +77,7 @@ def test_accuracies_are_means_over_folds_at_the_judged_epoch(folder):
         assert row["epochs"] == 2
         for cell in row["cells"]:
             assert (cell["estimate"], cell["low"], cell["high"]) == (ours.estimate, ours.low, ours.high)
+        assert len(row["cells"]) == 9  # digits and outputs of both sets, and test outputs in every sense
     marks = block["figures"][0]["data"][0]
     assert marks["y"] == [75] * 6 and marks["error_y"]["array"] == [ours.high - 75] * 6
 
