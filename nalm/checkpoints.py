@@ -98,6 +98,14 @@ def found(folder: Path) -> list[Checkpoint]:
     return [checkpoint for _, checkpoint in sorted(dated, key=lambda pair: -pair[0])]
 
 
+def latest(folder: Path, runs: Sequence[Key]) -> Checkpoint | None:
+    """The checkpoint of just this population, if it has one that can be read."""
+    try:
+        return read(folder / FOLDER / f"{name_of(runs)}.safetensors")
+    except (FileNotFoundError, NALMError):
+        return None
+
+
 def tidy(folder: Path) -> None:
     """Remove what a process that was killed while it wrote has left behind."""
     for path in (folder / FOLDER).glob("*.tmp"):

@@ -74,6 +74,14 @@ def _scaled(rows: Sequence[tuple[int, float]], case: Case) -> float:
     return rate * size / inputs * case.recipe.batch / 128
 
 
+def seconds(cases: Sequence[Case], kind: str) -> float:
+    """What one population takes on one core or one GPU, compilation aside; a case stands there once for each run."""
+    if kind == "cpu":
+        return 1e-6 * sum(case.recipe.steps * us(case) for case in cases)
+    first = cases[0]
+    return 1e-6 * first.recipe.steps * (STEP + RUN * len(cases) * (first.inputs / 2) ** POWER)
+
+
 def estimate(experiment: Experiment, machine: Machine, factor: float = 1.0) -> float:
     """Seconds for all runs of an experiment."""
     programs: dict[Hashable, list[Case]] = {}
@@ -81,13 +89,9 @@ def estimate(experiment: Experiment, machine: Machine, factor: float = 1.0) -> f
         programs.setdefault(signature(case), []).append(case)
     seeds, compiling = len(experiment.seeds), COMPILING[machine.kind] * len(programs)
     if machine.kind == "cpu":
-        work = factor * 1e-6 * seeds * sum(case.recipe.steps * us(case) for case in experiment.cases)
-        return (work + compiling) / machine.cores
-    steps = (
-        cases[0].recipe.steps * (STEP + RUN * len(cases) * seeds * (cases[0].inputs / 2) ** POWER)
-        for cases in programs.values()
-    )
-    return 1e-6 * sum(steps) + compiling / min(PROCESSES, machine.cores)
+        return (factor * seeds * seconds(experiment.cases, "cpu") + compiling) / machine.cores
+    work = sum(seconds(cases * seeds, "cuda") for cases in programs.values())
+    return work + compiling / min(PROCESSES, machine.cores)
 
 
 def correction(recorded: Iterable[tuple[str, float, int]], experiments: Iterable[Experiment]) -> float:

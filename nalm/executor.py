@@ -10,23 +10,29 @@ import os
 import signal
 import threading
 import time
+import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Protocol
 
 import torch
 
 from nalm import checkpoints
-from nalm.checkpoints import Checkpoint
-from nalm.engine import Run, Training, device_for
+from nalm.engine import NUMBERS, Run, Training, device_for, populations
 from nalm.errors import NALMError
+from nalm.faults import Job as Job
+from nalm.faults import Queue, out_of_memory
 from nalm.runs import Runs
+from nalm.store import Arrays
 from nalm.units.custom import load
 
 SAVE_EVERY = 15.0  # seconds between checkpoints
 TELL_EVERY = 0.3  # seconds between messages about one population
 MOST_ON_GPU = 12  # processes that share a GPU: each holds half a gigabyte of it
+NOBODY = Job(())
 
 
 @dataclass(frozen=True)
@@ -41,36 +47,86 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Job:
-    """One population to train, from its start or from a checkpoint."""
-
-    runs: tuple[Run, ...]
-    checkpoint: Checkpoint | None = None
-
-    @property
-    def keys(self) -> list[tuple[str, int]]:
-        """The runs by case and seed."""
-        return [(run.case.hash, run.seed) for run in self.runs]
-
-
-@dataclass(frozen=True)
 class Message:
-    """What a worker says: started, resumed, progress, checkpoint (with step and solved runs), or finished."""
+    """What is said of a job: started, resumed, progress, checkpoint (its state), finished (its runs).
+
+    Or that it was broken off, and is put back: memory (it ran out), lost (the worker), moved (the node went away).
+    """
 
     kind: str
     job: Job
     at: int = 0
     solved: int = 0
     runs: Runs | None = None
+    state: Arrays | None = None  # a checkpoint on its way to whoever writes it
+    worker: str = ""  # NODE:PROCESS of who says so
 
 
-def work(job: Job, settings: Settings) -> Iterator[Message]:
-    """Train one population to its end, saying how it goes."""
+class Executor(Protocol):
+    """Who trains."""
+
+    device: str
+
+    def pieces(self, runs: Sequence[Run], compiled: bool) -> list[list[Run]]:
+        """The runs in populations, which are compiled or not."""
+        ...
+
+    def execute(self, jobs: Iterator[Job], most: int, settings: Settings) -> Iterator[Message]:
+        """Train every job, of which there are so many at most; messages come as they are said."""
+        ...
+
+
+class Local:
+    """This process, or several beside it (``workers``; None: as many as are worth it)."""
+
+    def __init__(self, device: str = "auto", workers: int | None = None):
+        self.device, self.workers = device, workers
+        self.numbers = NUMBERS[device_for(device).type == "cuda"]
+
+    def pieces(self, runs: Sequence[Run], compiled: bool) -> list[list[Run]]:
+        """The runs by program, in pieces that fit."""
+        return populations(runs, self.numbers)
+
+    def execute(self, jobs: Iterator[Job], most: int, settings: Settings) -> Iterator[Message]:
+        """Train every job, one after another or side by side."""
+        workers = workers_for(self.device) if self.workers is None else self.workers
+        queue = Queue(jobs, settings.folder)
+        if min(workers, most) > 1:
+            yield from _processes(queue, min(workers, most), settings)
+            return
+        while (job := queue.next()) is not None:
+            for message in kept(attempt(job, settings, state_of(job)), settings.folder):
+                yield message
+                if message.kind == "memory":
+                    queue.broken(job, "memory")
+
+
+def state_of(job: Job) -> Arrays | None:
+    """What a job's checkpoint holds of its runs."""
+    return None if job.checkpoint is None else job.checkpoint.arrays(job.keys)
+
+
+def attempt(job: Job, settings: Settings, state: Arrays | None = None) -> Iterator[Message]:
+    """Train one population, and say so if there is not memory enough; any other error is a sentence."""
+    try:
+        yield from _train(job, settings, state)
+    except NALMError:
+        raise
+    except Exception as error:
+        if not out_of_memory(error):
+            traceback.print_exc()
+            raise NALMError(
+                f"Training {len(job.runs)} runs of {job.runs[0].case.name!r} failed: {type(error).__name__}: {error}."
+            ) from error
+        torch.cuda.empty_cache()
+        yield Message("memory", job)
+
+
+def _train(job: Job, settings: Settings, state: Arrays | None) -> Iterator[Message]:
     training = Training(job.runs, device_for(settings.device), compiled=settings.compiled)
-    if job.checkpoint is not None:
-        arrays = job.checkpoint.arrays(job.keys)
-        training.restore({name: torch.from_numpy(a) for name, a in arrays.items()})
-    yield Message("resumed" if job.checkpoint else "started", job, training.at)
+    if state is not None:
+        training.restore({name: torch.from_numpy(a) for name, a in state.items()})
+    yield Message("started" if state is None else "resumed", job, training.at)
     saved = told = time.monotonic()
     while not training.finished:
         training.advance()
@@ -79,70 +135,75 @@ def work(job: Job, settings: Settings) -> Iterator[Message]:
             yield Message("progress", job, training.at, int(training.solved_now().sum()))
             told = now
         if now - saved > settings.save_every and not training.finished:
-            state = {name: t.cpu().numpy() for name, t in training.state().items()}
-            checkpoints.write(settings.folder, job.keys, state)
-            yield Message("checkpoint", job, training.at, int(training.solved_now().sum()))
+            arrays = {name: t.cpu().numpy() for name, t in training.state().items()}
+            yield Message("checkpoint", job, training.at, int(training.solved_now().sum()), state=arrays)
             saved = time.monotonic()
     results = training.results()
     yield Message("finished", job, training.at, int(results.solved.sum()), results)
 
 
-def execute(jobs: Iterator[Job], workers: int, settings: Settings) -> Iterator[Message]:
-    """Train every job; messages come as they are said."""
-    if workers > 1:
-        yield from _processes(jobs, workers, settings)
-    else:
-        for job in jobs:
-            yield from work(job, settings)
+def kept(messages: Iterator[Message], folder: Path) -> Iterator[Message]:
+    """The messages, their checkpoints written on the way."""
+    for message in messages:
+        if message.state is not None:
+            checkpoints.write(folder, message.job.keys, message.state)
+        yield replace(message, state=None)
 
 
-def _processes(jobs: Iterator[Job], workers: int, settings: Settings) -> Iterator[Message]:
-    context = multiprocessing.get_context("spawn")
+def _processes(queue: Queue, workers: int, settings: Settings) -> Iterator[Message]:
     threads = max(1, (os.cpu_count() or 1) // workers)
     busy: dict[Connection, Job] = {}
     idle: list[Connection] = []
-    everyone = []
+    everyone: list[BaseProcess] = []
     try:
-        for _ in range(workers):
-            job = next(jobs, None)
-            if job is None:
-                break
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs, settings, threads), daemon=True)
-            with _deaf():
-                process.start()
-            theirs.close()
-            everyone.append(process)
-            ours.send(job)
-            busy[ours] = job
-        while busy:
+        while True:
+            while len(busy) < workers and (job := queue.next()) is not None:
+                if not idle:
+                    line, process = _start(settings, threads)
+                    idle.append(line)
+                    everyone.append(process)
+                busy[line := idle.pop()] = job
+                with contextlib.suppress(BrokenPipeError):  # it is dead: the line says so when it is read
+                    line.send(job)
+            if not busy:
+                return
             for connection in wait(list(busy)):
                 assert isinstance(connection, Connection)
+                job = busy[connection]
                 try:
                     message = connection.recv()
-                except EOFError:
-                    job = busy[connection]
-                    raise NALMError(
-                        f"A worker died while it trained {len(job.runs)} runs of {job.runs[0].case.name!r} "
-                        "(out of memory?): run the same command again, it goes on from the last checkpoint."
-                    ) from None
+                except (EOFError, ConnectionResetError):
+                    message = Message("lost", job)
                 if isinstance(message, NALMError):
                     raise message
-                yield message
-                if message.kind == "finished":
-                    job = next(jobs, None)
-                    if job is None:
-                        idle.append(connection)
-                        del busy[connection]
+                yield replace(message, job=job)
+                if message.kind == "checkpoint":
+                    queue.advanced(job)
+                if message.kind in ("memory", "lost"):
+                    queue.broken(job, "memory" if message.kind == "memory" else "lost")
+                if message.kind in ("finished", "memory", "lost"):
+                    del busy[connection]
+                    if message.kind == "lost":
+                        connection.close()
                     else:
-                        connection.send(job)
-                        busy[connection] = job
+                        idle.append(connection)
     finally:
         for connection in [*busy, *idle]:
             connection.close()
         for process in everyone:
             process.terminate()
             process.join()
+
+
+def _start(settings: Settings, threads: int) -> tuple[Connection, BaseProcess]:
+    """A worker, and the line to it."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(theirs, settings, threads), daemon=True)
+    with _deaf():
+        process.start()
+    theirs.close()
+    return ours, process
 
 
 @contextlib.contextmanager
@@ -175,14 +236,14 @@ def _serve(connection: Connection, settings: Settings, threads: int) -> None:
             for spelling in settings.units:
                 load(spelling)
             while True:
-                for message in work(connection.recv(), settings):
-                    connection.send(message)
+                job = connection.recv()
+                for message in kept(attempt(job, settings, state_of(job)), settings.folder):
+                    connection.send(replace(message, job=NOBODY, worker=f"here:{os.getpid()}"))
         except NALMError as error:
             connection.send(error)
 
 
-def workers_for(device: str, populations: Sequence[object]) -> int:
-    """How many processes are worth it: one per core, or a dozen on a GPU, but no more than populations."""
+def workers_for(device: str) -> int:
+    """How many processes are worth it: one per core, or a dozen on a GPU."""
     cores = os.cpu_count() or 1
-    most = min(cores, MOST_ON_GPU) if device_for(device).type == "cuda" else cores
-    return max(1, min(most, len(populations)))
+    return min(cores, MOST_ON_GPU) if device_for(device).type == "cuda" else cores

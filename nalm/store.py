@@ -134,7 +134,7 @@ class Store:
             busy = {(h, s) for h, s, session in found if session in living or session == self.session}
             gone = [(h, s) for h, s, session in found if session not in living and session != self.session]
             self.db.executemany("DELETE FROM taken WHERE hash = ? AND seed = ?", gone)
-            done = self._finished()
+            done = self._found(wanted)
             mine = [key for key in wanted if key not in busy and key not in done]
             self.db.executemany("INSERT INTO taken VALUES (?, ?, ?)", [(*key, self.session) for key in mine])
         return mine
@@ -167,13 +167,21 @@ class Store:
 
     # -- reading ------------------------------------------------------------------------------
 
-    def _finished(self) -> set[Key]:
-        return set(self.db.execute("SELECT hash, seed FROM runs"))
-
     def finished(self) -> set[Key]:
         """Every run that is done."""
         with errors(self.path):
-            return self._finished()
+            return set(self.db.execute("SELECT hash, seed FROM runs"))
+
+    def found(self, wanted: Sequence[Key]) -> dict[Key, str]:
+        """How those of the runs ended that are done."""
+        with errors(self.path):
+            return self._found(wanted)
+
+    def _found(self, wanted: Sequence[Key]) -> dict[Key, str]:
+        """Looked up run by run: a store may hold a million others."""
+        query = "SELECT outcome FROM runs WHERE hash = ? AND seed = ?"
+        rows = ((key, self.db.execute(query, key).fetchone()) for key in wanted)
+        return {key: row[0] for key, row in rows if row is not None}
 
     def pace(self, device: str) -> list[tuple[str, float, int]]:
         """What the finished runs on a device took: case, seconds and steps of all its runs."""

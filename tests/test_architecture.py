@@ -86,7 +86,9 @@ BELOW = {
             "networks",
         ),
     },
-    "executor": {"errors", "runs", "units", "checkpoints", "engine"},
+    "faults": {"errors", "store", "checkpoints", "engine"},
+    "executor": {"errors", "runs", "units", "store", "checkpoints", "engine", "faults"},
+    "cluster": {"errors", "units", "store", "costs", "engine", "faults", "executor", "__init__"},
     "run": {"config", "store", "checkpoints", "engine", "executor"},
     "progress": {"run"},
     "asked": {"errors", "config", "claims", "experiments", "store", "checkpoints", "units"},
@@ -103,7 +105,7 @@ BELOW = {
         *("errors", "bench", "capabilities", "config", "experiments", "asked", "claims", "summary", "store"),
         *("shipped", "tables", "costs", "run", "progress", "source", "compare", "suggest", "verdict_tables"),
         *("report", "landscapes", "compositions", "operations", "runs", "tabular", "textplot", "regressor"),
-        "__init__",
+        *("cluster", "__init__"),
     },
     "__main__": {"cli"},
 }
@@ -172,6 +174,15 @@ def test_configurations_need_no_torch():
 def test_results_need_no_torch(part):
     code = f"import sys, nalm.{part}; print(sorted({{'torch', 'sympy'}} & set(sys.modules)))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_ray_is_imported_by_functions_of_one_file_only():
+    for path in PACKAGE.rglob("*.py"):
+        text = path.read_text()
+        imports = [line for line in text.splitlines() if line.strip().startswith(("import ray", "from ray"))]
+        assert not imports or (path.name == "cluster.py" and all(i.startswith("    ") for i in imports)), (
+            path.name
+        )
 
 
 def test_help_needs_no_torch():
