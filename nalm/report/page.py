@@ -16,7 +16,7 @@ from nalm.errors import NALMError
 from nalm.landscapes import LANDSCAPES, compute
 from nalm.report import classify, figures, maps
 from nalm.report.contest import contest
-from nalm.report.study import Study, best, require, studies
+from nalm.report.study import MOST, SEEDS, Study, best, require, studies
 from nalm.stats import Interval
 from nalm.summary import Summary
 from nalm.truth import right
@@ -26,8 +26,7 @@ RUNS = ("seed", "outcome", "solved_at", "best_step", "test", "validation", "spar
 ABOUT = ("command", "nalm", "torch", "device", "engine", "date")
 COUNTED = ("problems", "certified", "right", "networks")
 ORDER = ("differs", "agrees", "not comparable")
-MOST = 20_000  # runs whose curves are all put into a page; of more, those of a few seeds
-SEEDS = 1_000, 2
+HELD = 200_000  # runs that a page holds; of more, as many of each case as fit
 
 
 def write(where: Path | str, path: Path, experiment: str = "") -> Path:
@@ -129,7 +128,7 @@ def content(found: Sequence[Study], with_landscapes: bool = True) -> dict[str, A
     return {
         "glance": [_glance(key, ranges, names) for key, ranges in best(found).items()],
         "operations": list(dict.fromkeys(s.case.operation for study in found for s in study.summaries)),
-        "experiments": [_experiment(study, looks, curves) for study in found],
+        "experiments": [_experiment(study, looks, curves, held(found)) for study in found],
         "ladder": None,
         "contest": None,
         "composed": None,
@@ -163,7 +162,13 @@ def _glance(key: tuple[str, int], ranges: dict[str, list[Summary]], names: dict[
     }
 
 
-def _experiment(study: Study, looks: dict[str, tuple[str, str]], curves: int) -> dict[str, Any]:
+def held(found: Sequence[Study], most: int = HELD) -> int:
+    """How many runs of each case a page holds: all, unless that would be too many for a browser."""
+    counts = [len(runs) for study in found for runs in study.runs.values()]
+    return max(counts, default=0) if sum(counts) <= most else max(1, most // len(counts))
+
+
+def _experiment(study: Study, looks: dict[str, tuple[str, str]], curves: int, most: int) -> dict[str, Any]:
     blocks = figures.curves(study, curves)
     moving = {key for key, block in blocks["cases"].items() if block["moving"]}
     groups = [
@@ -194,7 +199,9 @@ def _experiment(study: Study, looks: dict[str, tuple[str, str]], curves: int) ->
         },
         "missing": study.missing,
         "unfinished": study.unfinished,
-        "runs": {s.case.hash[:12]: _runs(study, s) for s in study.summaries},
+        "held": min(most, max(map(len, study.runs.values()), default=0)),
+        "partly": any(len(runs) > most for runs in study.runs.values()),
+        "runs": {s.case.hash[:12]: _runs(study, s, most) for s in study.summaries},
         "curves": blocks,
     }
 
@@ -226,9 +233,9 @@ def _number(value: float | None) -> float | None:
     return None if value is None or value != value or abs(value) == float("inf") else float(f"{value:.9g}")
 
 
-def _runs(study: Study, s: Summary) -> list[list[Any]]:
+def _runs(study: Study, s: Summary, most: int) -> list[list[Any]]:
     rows = []
-    for o in study.runs[s.case.hash[:12]]:
+    for o in study.runs[s.case.hash[:12]][:most]:
         values = [getattr(o, name) for name in RUNS]
         plain = [_number(v) if isinstance(v, float) else v for v in values]
         rows.append([*plain, o.formula, classify.outcome(o)])

@@ -1,0 +1,30 @@
+"""Named arrays as compressed bytes, and back; nothing else gets through, and nothing larger than it should be."""
+
+import zlib
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+from nalm.errors import NALMError
+
+EXPANDED = 2**28  # bytes of a run's arrays
+
+Arrays = dict[str, np.ndarray]
+
+
+def pack(arrays: Arrays) -> bytes:
+    """Named arrays as compressed bytes that hold nothing but numbers."""
+    return zlib.compress(safetensors.numpy.save({n: np.ascontiguousarray(a) for n, a in arrays.items()}), 1)
+
+
+def unpack(data: bytes, where: str) -> Arrays:
+    """What ``pack`` made; anything else is refused."""
+    try:
+        expanding = zlib.decompressobj()
+        content = expanding.decompress(data, EXPANDED)
+        if not expanding.eof:
+            raise ValueError(f"they are cut short, or more than {EXPANDED:,} bytes")
+        return safetensors.numpy.load(content)
+    except (zlib.error, safetensors.SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise NALMError(f"The arrays of {where} are damaged: {error}.") from None
