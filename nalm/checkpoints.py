@@ -18,6 +18,13 @@ from nalm.errors import NALMError
 from nalm.store import Arrays, Key
 
 FOLDER = "checkpoints"
+UNREADABLE = (
+    ValueError,
+    KeyError,
+    TypeError,
+    OverflowError,
+    RecursionError,
+)  # what reading hostile JSON may raise
 STALE = 600  # seconds after which a file that is being written is nobody's
 
 
@@ -32,14 +39,17 @@ class Checkpoint:
         """The state of these runs (all of them if not said), as ``Training.restore`` takes it."""
         try:
             arrays = safetensors.numpy.load_file(self.path)
-        except (safetensors.SafetensorError, OSError, ValueError) as error:
+        except (safetensors.SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
             raise _damaged(self.path, error) from None
         if wanted is None or tuple(wanted) == self.runs:
             return arrays
         rows = [self.runs.index(key) for key in wanted]
         along = {"curves": 1, "trajectories": 1, "params": 0, "slots": 0, "resets": 0, "since": 0, "best": 0}
         kinds = {name: along.get(name.split(".")[0]) for name in arrays}
-        return {n: a if (axis := kinds[n]) is None else a.take(rows, axis) for n, a in arrays.items()}
+        try:
+            return {n: a if (axis := kinds[n]) is None else a.take(rows, axis) for n, a in arrays.items()}
+        except IndexError as error:
+            raise _damaged(self.path, error) from None
 
 
 def name_of(runs: Sequence[Key]) -> str:
@@ -77,9 +87,11 @@ def read(path: Path) -> Checkpoint:
             about = file.metadata() or {}
         runs = tuple((str(h), int(seed)) for h, seed in json.loads(about["runs"]))
         version = about["version"]
+        if len(set(runs)) < len(runs):
+            raise ValueError("a run stands there twice")
     except FileNotFoundError:
         raise
-    except (safetensors.SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
+    except (safetensors.SafetensorError, OSError, *UNREADABLE) as error:
         raise _damaged(path, error) from None
     if version != __version__:
         raise NALMError(

@@ -29,19 +29,29 @@ CREATE TABLE events (session INTEGER, time REAL, kind TEXT, population TEXT, run
 OUTCOMES = ("solved", "unsolved", "diverged")
 LONGEST = 100_000  # characters of a formula
 
-_WHOLE = ("seed", "best_step", "steps", "resets", "neighbours")
 _REAL = ("validation", "test", "sparsity", "threshold", "seconds")
-_WORDS = ("formula", "mode", "device")
-RIGHT = " AND ".join(  # what holds of a run, in SQL
-    [
-        *(f"typeof({name}) = 'integer'" for name in _WHOLE),
+_RUN = {"integer": "seed best_step steps resets neighbours", "text": "formula mode device"}
+_WORDS = [f"length({name}) <= {LONGEST}" for name in _RUN["text"].split()]
+_WORDS += [f"{name} NOT GLOB '*[' || char(1) || '-' || char(31) || ']*'" for name in _RUN["text"].split()]
+
+
+def _are(kind: str, names: str) -> list[str]:
+    return [f"typeof({name}) = '{kind}'" for name in names.split()]
+
+
+RIGHT = {  # what holds of every row, in SQL
+    "runs": [
+        *_are("integer", _RUN["integer"]),
+        *_are("text", _RUN["text"]),
+        *_WORDS,
         *(f"typeof({name}) IN ('real', 'null')" for name in _REAL),
-        *(f"typeof({name}) = 'text' AND length({name}) <= {LONGEST}" for name in _WORDS),
-        *(f"{name} NOT GLOB '*[' || char(1) || '-' || char(31) || ']*'" for name in _WORDS),
         f"outcome IN {OUTCOMES} AND typeof(solved_at) IN ('integer', 'null')",
         "hash IN (SELECT hash FROM cases)",
-    ]
-)
+        "session IS NULL OR session IN (SELECT id FROM sessions)",
+    ],
+    "sessions": [*_are("text", "lock command version torch python"), *_are("real", "started seen")],
+    "events": [*_are("integer", "session runs at"), *_are("text", "kind population"), *_are("real", "time")],
+}
 LARGEST = 2**28  # bytes of one value
 
 

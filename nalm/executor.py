@@ -125,7 +125,7 @@ def attempt(job: Job, settings: Settings, state: Arrays | None = None) -> Iterat
 def _train(job: Job, settings: Settings, state: Arrays | None) -> Iterator[Message]:
     training = Training(job.runs, device_for(settings.device), compiled=settings.compiled)
     if state is not None:
-        training.restore({name: torch.from_numpy(a) for name, a in state.items()})
+        training.restore(tensors(state))
     yield Message("started" if state is None else "resumed", job, training.at)
     saved = told = time.monotonic()
     while not training.finished:
@@ -140,6 +140,14 @@ def _train(job: Job, settings: Settings, state: Arrays | None) -> Iterator[Messa
             saved = time.monotonic()
     results = training.results()
     yield Message("finished", job, training.at, int(results.solved.sum()), results)
+
+
+def tensors(arrays: Arrays) -> dict[str, torch.Tensor]:
+    """A checkpoint's arrays as training takes them."""
+    try:
+        return {name: torch.from_numpy(a) for name, a in arrays.items()}
+    except TypeError as error:
+        raise NALMError(f"This state holds something else than numbers: {error}.") from None
 
 
 def kept(messages: Iterator[Message], folder: Path) -> Iterator[Message]:

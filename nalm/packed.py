@@ -7,10 +7,19 @@ import safetensors
 import safetensors.numpy
 
 from nalm.errors import NALMError
+from nalm.runs import Runs
 
 EXPANDED = 2**28  # bytes of a run's arrays
 
 Arrays = dict[str, np.ndarray]
+
+
+def of_run(runs: Runs, i: int) -> Arrays:
+    """Curves, final weights and trajectories of one run by name."""
+    arrays: Arrays = {"steps": runs.steps[i]}
+    arrays |= {name: getattr(runs, name)[i] for name in ("validation", "test", "sparsity")}
+    arrays |= {f"weights.{n}": w for n, w in runs.weights[i].items()}
+    return arrays | {f"trajectories.{n}": w for n, w in runs.trajectories[i].items()}
 
 
 def pack(arrays: Arrays) -> bytes:

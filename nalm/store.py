@@ -21,6 +21,7 @@ from nalm.database import OUTCOMES as OUTCOMES
 from nalm.database import RIGHT, connect, errors, transaction
 from nalm.errors import NALMError
 from nalm.packed import Arrays as Arrays
+from nalm.packed import of_run
 from nalm.packed import pack as pack
 from nalm.packed import unpack as unpack
 from nalm.runs import Outcome, Runs
@@ -137,7 +138,7 @@ class Store:
         rows = [
             (r.case.hash, r.seed, *(getattr(r, name) for name in FIELDS), self.session, now) for r in lines
         ]
-        arrays = [(r.case.hash, r.seed, pack(_arrays(runs, i))) for i, r in enumerate(lines)]
+        arrays = [(r.case.hash, r.seed, pack(of_run(runs, i))) for i, r in enumerate(lines)]
         with self._change():
             self._cases(runs.cases)
             marks = ", ".join("?" * (len(FIELDS) + 4))
@@ -216,11 +217,17 @@ class Store:
         """SQLite holds anything in any column; a run or case with something else than it should have is damage."""
         self.experiments()
         self.cases()
+        for table in RIGHT:
+            self._check(table)
+
+    def _check(self, table: str) -> None:
+        wrong = " OR ".join(f"NOT coalesce({condition}, 0)" for condition in RIGHT[table])
         with errors(self.path):
-            row = self.db.execute(f"SELECT hash, seed FROM runs WHERE NOT ({RIGHT}) LIMIT 1").fetchone()
+            row = self.db.execute(f"SELECT * FROM {table} WHERE {wrong} LIMIT 1").fetchone()
         if row is not None:
+            start = ", ".join(str(value)[:12] for value in row[:2])
             raise NALMError(
-                f"{self.path} is damaged: the run {str(row[0])[:12]} {str(row[1])[:12]} is not one."
+                f"{self.path} is damaged: what stands among its {table} as {start!r} is none of them."
             )
 
     def counts(self) -> dict[str, dict[str, int]]:
@@ -266,6 +273,7 @@ class Store:
     def sessions(self) -> list[dict[str, Any]]:
         """Who has worked here, and whether they still do."""
         names = ["id", "lock", "command", "version", "torch", "python", "started", "seen"]
+        self._check("sessions")
         with errors(self.path):
             rows = self.db.execute(f"SELECT {', '.join(names)} FROM sessions ORDER BY id").fetchall()
         return [
@@ -274,15 +282,9 @@ class Store:
 
     def events(self) -> list[tuple[int, float, str, str, int, int]]:
         """Session, time, kind, population, runs, step: what happened, in order."""
+        self._check("events")
         with errors(self.path):
             return self.db.execute("SELECT * FROM events ORDER BY rowid").fetchall()
-
-
-def _arrays(runs: Runs, i: int) -> Arrays:
-    arrays: Arrays = {"steps": runs.steps[i]}
-    arrays |= {name: getattr(runs, name)[i] for name in ("validation", "test", "sparsity")}
-    arrays |= {f"weights.{n}": w for n, w in runs.weights[i].items()}
-    return arrays | {f"trajectories.{n}": w for n, w in runs.trajectories[i].items()}
 
 
 @contextlib.contextmanager

@@ -41,7 +41,7 @@ BELOW = {
     "experiments": {"errors", "config", "published", "claims"},
     "summary": {"config", "labels", "runs", "stats"},
     "database": {"errors", "__init__"},
-    "packed": {"errors"},
+    "packed": {"errors", "runs"},
     "locks": {"errors"},
     "store": {"errors", "config", "runs", "database", "locks", "packed", "__init__"},
     "checkpoints": {"errors", "store", "__init__"},

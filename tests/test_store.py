@@ -175,7 +175,7 @@ def test_a_store_that_is_being_written_is_not_called_cut_short(tmp_path):
 
 def test_runs_that_a_killed_process_had_begun_are_counted(store):
     assert store.begun() == 0
-    store.db.execute("INSERT INTO sessions (id, lock) VALUES (77, 'gone')")
+    store.db.execute("INSERT INTO sessions VALUES (77, 'gone', 'c', 'v', 't', 'p', 1.0, 2.0)")
     store.db.execute("INSERT INTO taken VALUES ('x', 1, 77)")
     assert store.begun() == 1
 
