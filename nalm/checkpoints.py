@@ -1,6 +1,7 @@
 """What is still in training, on disk: one file per population, replaced as a whole, exact to the last bit."""
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -25,7 +26,7 @@ UNREADABLE = (
     OverflowError,
     RecursionError,
 )  # what reading hostile JSON may raise
-STALE = 600  # seconds after which a file that is being written is nobody's
+STALE = 600  # seconds within which a file may have been made and not locked yet
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ def write(folder: Path, runs: Sequence[Key], arrays: Arrays) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
             temporary = file.name
+            fcntl.flock(file, fcntl.LOCK_EX)  # it is somebody's
             file.write(safetensors.numpy.save(arrays, metadata=about))
             file.flush()
             os.fsync(file.fileno())
@@ -119,11 +121,13 @@ def latest(folder: Path, runs: Sequence[Key]) -> Checkpoint | None:
 
 
 def tidy(folder: Path) -> None:
-    """Remove what a process that was killed while it wrote has left behind."""
+    """Remove what a process that was killed while it wrote has left behind: nobody holds it any more."""
     for path in (folder / FOLDER).glob("*.tmp"):
-        with contextlib.suppress(OSError):  # somebody else was quicker
-            if time.time() - path.stat().st_mtime > STALE:
-                path.unlink()
+        with contextlib.suppress(OSError):  # somebody holds it, or was quicker
+            if abs(time.time() - path.stat().st_mtime) > STALE:
+                with open(path) as file:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    path.unlink()
 
 
 def _damaged(path: Path, error: Exception) -> NALMError:

@@ -25,8 +25,7 @@ from nalm.engine import NUMBERS, Run, Training, device_for, populations
 from nalm.errors import NALMError
 from nalm.faults import Job as Job
 from nalm.faults import Queue, out_of_memory
-from nalm.runs import Runs
-from nalm.store import Arrays
+from nalm.store import Arrays, Finished
 from nalm.units.custom import load
 
 SAVE_EVERY = 15.0  # seconds between checkpoints
@@ -57,7 +56,7 @@ class Message:
     job: Job
     at: int = 0
     solved: int = 0
-    runs: Runs | None = None
+    runs: Finished | None = None
     state: Arrays | None = None  # a checkpoint on its way to whoever writes it
     worker: str = ""  # NODE:PROCESS of who says so
 
@@ -139,7 +138,7 @@ def _train(job: Job, settings: Settings, state: Arrays | None) -> Iterator[Messa
             yield Message("checkpoint", job, training.at, int(training.solved_now().sum()), state=arrays)
             saved = time.monotonic()
     results = training.results()
-    yield Message("finished", job, training.at, int(results.solved.sum()), results)
+    yield Message("finished", job, training.at, int(results.solved.sum()), Finished.of(results))
 
 
 def tensors(arrays: Arrays) -> dict[str, torch.Tensor]:

@@ -1,17 +1,31 @@
 """Named arrays as compressed bytes, and back; nothing else gets through, and nothing larger than it should be."""
 
 import zlib
+from dataclasses import dataclass
 
 import numpy as np
 import safetensors
 import safetensors.numpy
 
 from nalm.errors import NALMError
-from nalm.runs import Runs
+from nalm.runs import Outcome, Runs
 
 EXPANDED = 2**28  # bytes of a run's arrays
 
 Arrays = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """Finished runs as a store keeps them: made by whoever trained them, so that whoever writes has little to do."""
+
+    lines: list[Outcome]
+    blobs: list[bytes]  # of each, what ``pack`` makes of its arrays
+
+    @classmethod
+    def of(cls, runs: Runs) -> "Finished":
+        """These runs, in a line each and packed."""
+        return cls(runs.lines(), [pack(of_run(runs, i)) for i in range(len(runs))])
 
 
 def of_run(runs: Runs, i: int) -> Arrays:

@@ -6,6 +6,7 @@ as long as that process lives (it keeps a lock on a file of its own; the lock di
 """
 
 import contextlib
+import dataclasses
 import gc
 import sys
 import time
@@ -21,7 +22,7 @@ from nalm.database import OUTCOMES as OUTCOMES
 from nalm.database import RIGHT, connect, errors, transaction
 from nalm.errors import NALMError
 from nalm.packed import Arrays as Arrays
-from nalm.packed import of_run
+from nalm.packed import Finished as Finished
 from nalm.packed import pack as pack
 from nalm.packed import unpack as unpack
 from nalm.runs import Outcome, Runs
@@ -29,10 +30,7 @@ from nalm.runs import Outcome, Runs
 NAME = "results.db"
 Key = tuple[str, int]  # a run: hash of its case, seed
 
-COLUMNS = (
-    "outcome solved_at best_step validation test sparsity threshold steps resets formula seconds mode device"
-)
-FIELDS = [*COLUMNS.split(), "neighbours"]  # in the order of an Outcome
+FIELDS = [f.name for f in dataclasses.fields(Outcome) if f.name not in ("case", "seed", "version")]
 
 
 class Store:
@@ -48,8 +46,9 @@ class Store:
         if create:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise NALMError(f"The folder {self.folder} cannot be made: {error.strerror}.") from None
+            except (OSError, ValueError) as error:
+                why = getattr(error, "strerror", None) or error
+                raise NALMError(f"The folder {str(self.folder)[:200]!r} cannot be made: {why}.") from None
         else:
             with errors(self.path):
                 if not self.path.exists():
@@ -112,7 +111,7 @@ class Store:
             self.db.executemany("INSERT OR REPLACE INTO members VALUES (?, ?, ?)", rows)
 
     def _cases(self, cases: Iterable[Case]) -> None:
-        rows = [(case.hash, case.json()) for case in dict.fromkeys(cases)]
+        rows = [(case.hash, case.json()) for case in cases]
         self.db.executemany("INSERT OR IGNORE INTO cases VALUES (?, ?)", rows)
 
     def take(self, wanted: Sequence[Key]) -> list[Key]:
@@ -132,15 +131,16 @@ class Store:
             self.db.executemany("INSERT INTO taken VALUES (?, ?, ?)", [(*key, self.session) for key in mine])
         return mine
 
-    def save(self, runs: Runs) -> None:
+    def save(self, runs: Runs | Finished) -> None:
         """Write finished runs, all or none; one that another process has finished meanwhile stays as it is."""
-        lines, now = runs.lines(), time.time()
+        done = runs if isinstance(runs, Finished) else Finished.of(runs)
+        lines, now = done.lines, time.time()
         rows = [
             (r.case.hash, r.seed, *(getattr(r, name) for name in FIELDS), self.session, now) for r in lines
         ]
-        arrays = [(r.case.hash, r.seed, pack(of_run(runs, i))) for i, r in enumerate(lines)]
+        arrays = [(r.case.hash, r.seed, blob) for r, blob in zip(lines, done.blobs, strict=True)]
         with self._change():
-            self._cases(runs.cases)
+            self._cases({r.case.hash: r.case for r in lines}.values())
             marks = ", ".join("?" * (len(FIELDS) + 4))
             names = ", ".join(["hash", "seed", *FIELDS, "session", "finished"])
             self.db.executemany(f"INSERT OR IGNORE INTO runs ({names}) VALUES ({marks})", rows)

@@ -91,7 +91,7 @@ BELOW = {
         ),
     },
     "faults": {"errors", "store", "checkpoints", "engine"},
-    "executor": {"errors", "runs", "units", "store", "checkpoints", "engine", "faults"},
+    "executor": {"errors", "units", "store", "checkpoints", "engine", "faults"},
     "cluster": {"errors", "units", "store", "costs", "engine", "faults", "executor", "__init__"},
     "run": {"config", "store", "checkpoints", "engine", "executor"},
     "progress": {"run"},
