@@ -70,8 +70,8 @@ class Outcome:
 def simulate(load: Load, gpus: int, driver: Driver, drivers: int = 1) -> Outcome:
     """Tasks in shares of GPUs, and drivers that serve one finished task after another.
 
-    A share computes at its part of a GPU's rate. Some tasks are handed out ahead, one for eight shares; a share that has
-    ended one begins such a task at once, and the driver, when it comes to the ended one, hands out another.
+    A share computes at its part of a GPU's rate. Some tasks are handed out ahead, one for eight shares; a share that
+    has ended one begins such a task at once, and the driver, when it comes to the ended one, hands out another.
     """
     shares = gpus * SHARES
     size = min(max(load.least, math.ceil(load.runs / (WAVES * shares))), LARGEST)
@@ -180,7 +180,7 @@ def write_rate(count: int = 5_000) -> float:
     with tempfile.TemporaryDirectory() as folder, Store(folder, create=True) as store:
         store.begin("measure", "")
         began = time.perf_counter()
-        store.save(pickle.loads(sent))  # noqa: S301
+        store.save(pickle.loads(sent))
         return count / (time.perf_counter() - began)
 
 

@@ -12,8 +12,10 @@ import time
 
 import pytest
 from accidents import GREEDY, case, experiment, kinds, same
+from typer.testing import CliRunner
 
 from nalm import cluster
+from nalm.cli import app
 from nalm.engine import Run
 from nalm.errors import NALMError
 from nalm.run import run
@@ -123,10 +125,13 @@ def _checkpoints(folder):
     return False
 
 
-def test_without_ray_the_extra_is_named(monkeypatch):
+def test_without_ray_the_extra_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(NALMError, match=r"pip install 'nalm\[ray\]'"), cluster.connected("ray"):
         pass
+    done = CliRunner().invoke(app, ["run", "quick", "--on", "ray", "--out", str(tmp_path / "new")])
+    assert isinstance(done.exception, NALMError) and "nalm[ray]" in str(done.exception)
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize("on", ["dask", "rays", "", "ray2:auto"])
