@@ -160,6 +160,10 @@ def errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise NALMError(f"{str(path)[:200]} cannot be read: {error.strerror or error}.") from None
+    except UnicodeError:  # of SQLite's own message about a name that is none
+        raise NALMError(
+            f"{path} is damaged or not a database: move it away, or choose another --out."
+        ) from None
     except sqlite3.Error as error:
         text = str(error)
         if "full" in text or "disk I/O" in text:

@@ -15,7 +15,6 @@ import sys
 import tempfile
 import time
 import traceback
-import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -211,16 +210,15 @@ def _hook(event: str, arguments: tuple) -> None:
 
 
 def _harmless(event: str, arguments: tuple) -> bool:
-    """A module that is loaded late is one of ours; and parsing a formula to a tree runs nothing."""
+    """A module of the library or its packages that is loaded late; and parsing a formula to a tree runs nothing."""
     if event == "import":
         return True
-    if event == "compile":  # ast.parse: a tree, not code
-        return _asked_by("nalm/formula.py", "parse")
-    if event == "exec" and isinstance(arguments[0], types.CodeType):
-        return arguments[0].co_filename.startswith((sys.prefix, sys.base_prefix)) and os.path.exists(
-            arguments[0].co_filename
-        )
-    return False
+    if event == "compile" and _asked_by("nalm/formula.py", "parse"):  # ast.parse: a tree, not code
+        return True
+    frame = sys._getframe(1)
+    while frame is not None and not frame.f_code.co_filename.startswith("<frozen importlib"):
+        frame = frame.f_back
+    return frame is not None
 
 
 def _asked_by(file: str, function: str) -> bool:

@@ -198,6 +198,21 @@ def test_a_store_with_a_damaged_page_gives_a_sentence(tmp_path):
         store.outcomes()
 
 
+@pytest.mark.parametrize("name", [b"\xff\xff\xff\xff", b"(\xff\xff(", b"hash"])
+def test_a_name_inside_that_is_no_text_gives_a_sentence(tmp_path, name):
+    """SQLite says such a name in its message, and Python cannot read the message; found by mutation."""
+    with Store(tmp_path, create=True) as store:
+        store.begin("a", "b")
+    data = (tmp_path / NAME).read_bytes()
+    changed = data.replace(b"CREATE TABLE cases (hash TEXT", b"CREATE TABLE cases (" + name + b" TEXT")
+    (tmp_path / NAME).write_bytes(changed)
+    if changed == data:
+        Store(tmp_path).close()
+        return
+    with pytest.raises(NALMError, match=r"damaged|not laid out"):
+        Store(tmp_path)
+
+
 def test_arrays_hold_numbers_only_and_damage_is_said(store):
     arrays = {"a": np.arange(3.0), "b": np.ones((2, 2), np.float32)}
     back = unpack(pack(arrays), "here")
