@@ -252,16 +252,14 @@ def images(folder: Path) -> Target:
     name = next(iter(mnist.FILES))
     mnist.FILES[name] = ((5, 4, 4), "no file has this")
 
+    valid = [plain, gzip.compress(plain, mtime=0)]
+
     def load(data: bytes) -> None:
+        if data in valid:  # it is not the published one, which is found out last
+            return
+        if data[:2] == b"\x1f\x8b":
+            (folder / f"{name}.gz").write_bytes(data)
+            mnist._read(folder, name)
         mnist.parsed(data, (5, 4, 4), folder / name)
-        (folder / f"{name}.gz").write_bytes(data if data[:2] == b"\x1f\x8b" else gzip.compress(data))
-        mnist._read(folder, name)
 
-    def one(data: bytes) -> None:
-        try:
-            load(data)
-        except Exception:
-            if data != plain:
-                raise
-
-    return Target("images", [plain], one)
+    return Target("images", valid, load)
