@@ -204,7 +204,8 @@ class Cluster:
 
 
 def _versions() -> Versions:
-    return __version__, torch.__version__
+    """Of nalm and torch; for which kind of GPU torch was built may differ."""
+    return __version__, torch.__version__.partition("+")[0]
 
 
 def _sources(units: Sequence[str]) -> tuple[Source, ...]:

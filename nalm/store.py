@@ -39,7 +39,8 @@ class Store:
     def __init__(self, folder: Path | str, *, create: bool = False):
         """A folder stands for the file results.db in it; a file may also be named itself, if it ends in .db."""
         given = Path(folder)
-        self.path = given if given.suffix == ".db" and not given.is_dir() else given / NAME
+        with errors(given):
+            self.path = given if given.suffix == ".db" and not given.is_dir() else given / NAME
         self.folder = self.path.parent
         self.session: int | None = None
         self._lock: IO[str] | None = None

@@ -158,7 +158,7 @@ def test_a_file_in_writing_is_not_removed_because_the_clock_jumped(tmp_path, mon
 # -- names ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["x" * 5_000, "/".join(["y" * 200] * 30), "a\0b"])
+@pytest.mark.parametrize("name", ["x" * 5_000, "x" * 5_000 + ".db", "/".join(["y" * 200] * 30), "a\0b"])
 def test_a_name_that_no_folder_can_have_is_a_sentence(name, tmp_path):
     for work in (Store, lambda n: Store(n, create=True), source.kind):
         with pytest.raises(NALMError):
