@@ -137,6 +137,9 @@ def measure() -> None:
     with cluster.connected("ray", "cpu", 2) as ray, tempfile.TemporaryDirectory() as folder:
         print(f"scheduling: {1e3 * scheduling(ray, Path(folder) / 'small'):.1f} ms per population")
         steps = 20_000
+        trained(
+            None, Path(folder) / "warm", 1_000
+        )  # compiled programs are cached on disk: for both or for none
         times = {
             "one process, two threads": trained(None, Path(folder) / "one", steps),
             "two workers on Ray": trained(ray, Path(folder) / "ray", steps),
@@ -210,7 +213,7 @@ def scheduling(ray: object, folder: Path, count: int = 40) -> float:
 
 
 def trained(ray: object, folder: Path, steps: int) -> float:
-    """Seconds for a job of some two core-minutes: four units, nine ranges, 25 seeds, compiled."""
+    """Seconds for a job of some two core-minutes: six units, nine ranges, 25 seeds, compiled."""
     import torch
 
     from nalm.cluster import Cluster
