@@ -10,7 +10,7 @@ from nalm.claims import unit_of
 from nalm.config import Case, Experiment, Layer, Ramp, Recipe
 from nalm.errors import NALMError, unknown
 from nalm.labels import loss_of
-from nalm.store import Store
+from nalm.store import OUTCOMES, Store
 
 KEYS: dict[str, Callable[[Case], str]] = {
     "unit": lambda case: unit_of(case).partition("@")[0],  # of one's own: without the hash of its file
@@ -107,11 +107,14 @@ def _own_recipe(name: str, inputs: int) -> Recipe:
 
 def status(store: Store) -> dict[str, Any]:
     """What a results folder holds, in plain values."""
-    rows = []
+    rows: list[dict[str, Any]] = []
+    ended = store.counts()
     for name, title in store.experiments().items():
-        cases, runs = store.cases(name), store.outcomes(name)
-        count = {word: sum(o.outcome == word for o in runs) for word in ("solved", "unsolved", "diverged")}
-        rows.append({"experiment": name, "title": title, "cases": len(cases), "runs": len(runs), **count})
+        count = {word: ended.get(name, {}).get(word, 0) for word in OUTCOMES}
+        runs = sum(count.values())
+        rows.append(
+            {"experiment": name, "title": title, "cases": len(store.cases(name)), "runs": runs, **count}
+        )
     now = time.time()
     working = [
         {"command": s["command"], "since": now - s["started"], "seen": now - s["seen"]}

@@ -1,6 +1,7 @@
 """What is still in training, on disk: one file per population, replaced as a whole, exact to the last bit."""
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -21,7 +22,14 @@ FOLDER = "checkpoints"
 NETWORKS = (
     "networks"  # of single runs that read images: they stay, so that a longer training can go on from them
 )
-STALE = 600  # seconds after which a file that is being written is nobody's
+UNREADABLE = (
+    ValueError,
+    KeyError,
+    TypeError,
+    OverflowError,
+    RecursionError,
+)  # what reading hostile JSON may raise
+STALE = 600  # seconds within which a file may have been made and not locked yet
 
 
 @dataclass(frozen=True)
@@ -35,14 +43,17 @@ class Checkpoint:
         """The state of these runs (all of them if not said), as ``Training.restore`` takes it."""
         try:
             arrays = safetensors.numpy.load_file(self.path)
-        except (safetensors.SafetensorError, OSError, ValueError) as error:
+        except (safetensors.SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
             raise _damaged(self.path, error) from None
         if wanted is None or tuple(wanted) == self.runs:
             return arrays
         rows = [self.runs.index(key) for key in wanted]
         along = {"curves": 1, "trajectories": 1, "params": 0, "slots": 0, "resets": 0, "since": 0, "best": 0}
         kinds = {name: along.get(name.split(".")[0]) for name in arrays}
-        return {n: a if (axis := kinds[n]) is None else a.take(rows, axis) for n, a in arrays.items()}
+        try:
+            return {n: a if (axis := kinds[n]) is None else a.take(rows, axis) for n, a in arrays.items()}
+        except IndexError as error:
+            raise _damaged(self.path, error) from None
 
 
 def name_of(runs: Sequence[Key]) -> str:
@@ -63,6 +74,7 @@ def _write(path: Path, arrays: Arrays, about: dict[str, str]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
             temporary = file.name
+            fcntl.flock(file, fcntl.LOCK_EX)  # it is somebody's
             file.write(safetensors.numpy.save(arrays, metadata=about))
             file.flush()
             os.fsync(file.fileno())
@@ -84,9 +96,11 @@ def read(path: Path) -> Checkpoint:
             about = file.metadata() or {}
         runs = tuple((str(h), int(seed)) for h, seed in json.loads(about["runs"]))
         version = about["version"]
+        if len(set(runs)) < len(runs):
+            raise ValueError("a run stands there twice")
     except FileNotFoundError:
         raise
-    except (safetensors.SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
+    except (safetensors.SafetensorError, OSError, *UNREADABLE) as error:
         raise _damaged(path, error) from None
     if version != __version__:
         raise NALMError(
@@ -138,12 +152,22 @@ def found(folder: Path) -> list[Checkpoint]:
     return [checkpoint for _, checkpoint in sorted(dated, key=lambda pair: -pair[0])]
 
 
+def latest(folder: Path, runs: Sequence[Key]) -> Checkpoint | None:
+    """The checkpoint of just this population, if it has one that can be read."""
+    try:
+        return read(folder / FOLDER / f"{name_of(runs)}.safetensors")
+    except (FileNotFoundError, NALMError):
+        return None
+
+
 def tidy(folder: Path) -> None:
-    """Remove what a process that was killed while it wrote has left behind."""
+    """Remove what a process that was killed while it wrote has left behind: nobody holds it any more."""
     for path in (*(folder / FOLDER).glob("*.tmp"), *(folder / NETWORKS).glob("*.tmp")):
-        with contextlib.suppress(OSError):  # somebody else was quicker
-            if time.time() - path.stat().st_mtime > STALE:
-                path.unlink()
+        with contextlib.suppress(OSError):  # somebody holds it, or was quicker
+            if abs(time.time() - path.stat().st_mtime) > STALE:
+                with open(path) as file:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    path.unlink()
 
 
 def _damaged(path: Path, error: Exception) -> NALMError:

@@ -90,6 +90,16 @@ def _scaled(rows: Sequence[tuple[int, float]], case: Case) -> float:
     return rate * size / inputs * case.recipe.batch / 128
 
 
+def seconds(cases: Sequence[Case], kind: str) -> float:
+    """What one population takes on one core or one GPU, compilation aside; a case stands there once for each run."""
+    if kind == "cpu":
+        return 1e-6 * sum(case.recipe.steps * us(case) for case in cases)
+    first, runs = cases[0], len(cases)
+    if first.digits is not None:
+        return 1e-6 * first.recipe.steps * READ["cuda"] * images(first) * runs
+    return 1e-6 * _long(first) * (STEP + RUN * runs * (first.inputs / 2) ** POWER)
+
+
 def estimate(experiment: Experiment, machine: Machine, factor: float = 1.0) -> float:
     """Seconds for all runs of an experiment."""
     programs: dict[Hashable, list[Case]] = {}
@@ -97,19 +107,9 @@ def estimate(experiment: Experiment, machine: Machine, factor: float = 1.0) -> f
         programs.setdefault(signature(case), []).append(case)
     seeds, compiling = len(experiment.seeds), COMPILING[machine.kind] * len(programs)
     if machine.kind == "cpu":
-        work = factor * 1e-6 * seeds * sum(case.recipe.steps * us(case) for case in experiment.cases)
-        return (work + compiling) / machine.cores
-    steps = (
-        _long(cases[0])
-        * (READ["cuda"] * images(cases[0]) * seeds if cases[0].digits else _step(cases, seeds))
-        for cases in programs.values()
-    )
-    return 1e-6 * sum(steps) + compiling / min(PROCESSES, machine.cores)
-
-
-def _step(cases: Sequence[Case], seeds: int) -> float:
-    """Microseconds of a step of all runs of a program on a GPU."""
-    return STEP + RUN * len(cases) * seeds * (cases[0].inputs / 2) ** POWER
+        return (factor * seeds * seconds(experiment.cases, "cpu") + compiling) / machine.cores
+    work = sum(seconds(cases * seeds, "cuda") for cases in programs.values())
+    return work + compiling / min(PROCESSES, machine.cores)
 
 
 def _long(case: Case) -> int:

@@ -1,6 +1,8 @@
 """The file behind a store: SQLite in write-ahead mode, its tables, and its errors as sentences."""
 
 import contextlib
+import functools
+import gc
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,12 +27,43 @@ CREATE TABLE events (session INTEGER, time REAL, kind TEXT, population TEXT, run
 """
 
 
+OUTCOMES = ("solved", "unsolved", "diverged")
+LONGEST = 100_000  # characters of a formula
+
+_REAL = ("validation", "test", "sparsity", "threshold", "seconds")
+_RUN = {"integer": "seed best_step steps resets neighbours", "text": "formula mode device"}
+_WORDS = [f"length({name}) <= {LONGEST}" for name in _RUN["text"].split()]
+_WORDS += [f"{name} NOT GLOB '*[' || char(1) || '-' || char(31) || ']*'" for name in _RUN["text"].split()]
+
+
+def _are(kind: str, names: str) -> list[str]:
+    return [f"typeof({name}) = '{kind}'" for name in names.split()]
+
+
+RIGHT = {  # what holds of every row, in SQL
+    "runs": [
+        *_are("integer", _RUN["integer"]),
+        *_are("text", _RUN["text"]),
+        *_WORDS,
+        *(f"typeof({name}) IN ('real', 'null')" for name in _REAL),
+        f"outcome IN {OUTCOMES} AND typeof(solved_at) IN ('integer', 'null')",
+        "hash IN (SELECT hash FROM cases)",
+        "session IS NULL OR session IN (SELECT id FROM sessions)",
+    ],
+    "sessions": [*_are("text", "lock command version torch python"), *_are("real", "started seen")],
+    "events": [*_are("integer", "session runs at"), *_are("text", "kind population"), *_are("real", "time")],
+}
+LARGEST = 2**28  # bytes of one value
+
+
 def connect(path: Path, create: bool) -> sqlite3.Connection:
     """Open a database of ours, or make one; anything else is refused and left as it is."""
     with errors(path):
         if path.exists():
             _whole(path)
         db = _file(path, create)
+        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
+        db.execute("PRAGMA trusted_schema = OFF")
         application, version, tables = _seen(db)
         if create and not application and not tables:
             db.execute("PRAGMA journal_mode = WAL")
@@ -49,9 +82,33 @@ def connect(path: Path, create: bool) -> sqlite3.Connection:
                 f"{path} has format {version}, this nalm {__version__} reads format {FORMAT}: "
                 "read it with the version that wrote it, or choose another folder with --out."
             )
+        if _layout(db) != _ours():
+            raise NALMError(
+                f"{path} is not laid out as nalm lays out its results: restore it from a copy, or choose another --out."
+            )
         if create:
             db.execute("PRAGMA synchronous = FULL")
         return db
+
+
+def _layout(db: sqlite3.Connection) -> dict[str, list[str]]:
+    """The tables and their columns; views, triggers, indices and the like, which are not ours, show as such."""
+    rows = db.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+    found = {}
+    for kind, name, sql in rows:
+        if kind == "table" and str(sql).startswith("CREATE TABLE") and '"' not in name:
+            columns = db.execute(f'PRAGMA table_xinfo("{name}")').fetchall()
+            found[name] = [f"{c[1]}{' hidden' * c[6]}" for c in columns]
+        elif kind != "index" or sql is not None or not str(name).startswith("sqlite_autoindex_"):
+            found[f"{kind} {name}"] = []
+    return found
+
+
+@functools.cache
+def _ours() -> dict[str, list[str]]:
+    db = sqlite3.connect(":memory:")
+    db.executescript(TABLES)
+    return _layout(db)
 
 
 def _seen(db: sqlite3.Connection) -> tuple[int, int, int]:
@@ -102,6 +159,12 @@ def errors(path: Path) -> Iterator[None]:
     """SQLite's errors as sentences that say what to do; whatever was committed before is safe."""
     try:
         yield
+    except OSError as error:
+        raise NALMError(f"{str(path)[:200]} cannot be read: {error.strerror or error}.") from None
+    except UnicodeError:  # of SQLite's own message about a name that is none
+        raise NALMError(
+            f"{path} is damaged or not a database: move it away, or choose another --out."
+        ) from None
     except sqlite3.Error as error:
         text = str(error)
         if "full" in text or "disk I/O" in text:
@@ -130,3 +193,15 @@ def _whole(path: Path) -> None:
         raise NALMError(
             f"{path} was cut short ({size} bytes): restore it from a copy, or choose another --out."
         )
+
+
+@contextlib.contextmanager
+def unhurried() -> Iterator[None]:
+    """Make a million objects without being asked after each few thousand which of them are garbage."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -10,23 +10,28 @@ import os
 import signal
 import threading
 import time
+import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Protocol
 
 import torch
 
 from nalm import checkpoints, images
-from nalm.checkpoints import Checkpoint
-from nalm.engine import Fitting, Run, Training, device_for, training_of
+from nalm.engine import NUMBERS, Fitting, Run, Training, device_for, populations, training_of
 from nalm.errors import NALMError
-from nalm.runs import Runs
+from nalm.faults import Job as Job
+from nalm.faults import Queue, out_of_memory
+from nalm.store import Arrays, Finished
 from nalm.units.custom import load
 
 SAVE_EVERY = 15.0  # seconds between checkpoints
 TELL_EVERY = 0.3  # seconds between messages about one population
 MOST_ON_GPU = 12  # processes that share a GPU: each holds half a gigabyte of it
+NOBODY = Job(())
 
 
 @dataclass(frozen=True)
@@ -42,32 +47,85 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Job:
-    """One population to train, from its start or from a checkpoint."""
-
-    runs: tuple[Run, ...]
-    checkpoint: Checkpoint | None = None
-
-    @property
-    def keys(self) -> list[tuple[str, int]]:
-        """The runs by case and seed."""
-        return [(run.case.hash, run.seed) for run in self.runs]
-
-
-@dataclass(frozen=True)
 class Message:
-    """What a worker says: started, resumed, progress, checkpoint (with step and solved runs), or finished."""
+    """What is said of a job: started, resumed, progress, checkpoint (its state), finished (its runs).
+
+    Or that it was broken off, and is put back: memory (it ran out), lost (the worker), moved (the node went away).
+    """
 
     kind: str
     job: Job
     at: int = 0
     solved: int = 0
-    runs: Runs | None = None
+    runs: Finished | None = None
+    state: Arrays | None = None  # a checkpoint on its way to whoever writes it
+    worker: str = ""  # NODE:PROCESS of who says so
 
 
-def work(job: Job, settings: Settings) -> Iterator[Message]:
-    """Train one population to its end, saying how it goes."""
-    training = _begun(job, settings)
+class Executor(Protocol):
+    """Who trains."""
+
+    device: str
+
+    def pieces(self, runs: Sequence[Run], compiled: bool) -> list[list[Run]]:
+        """The runs in populations, which are compiled or not."""
+        ...
+
+    def execute(self, jobs: Iterator[Job], most: int, settings: Settings) -> Iterator[Message]:
+        """Train every job, of which there are so many at most; messages come as they are said."""
+        ...
+
+
+class Local:
+    """This process, or several beside it (``workers``; None: as many as are worth it)."""
+
+    def __init__(self, device: str = "auto", workers: int | None = None):
+        self.device, self.workers = device, workers
+        self.reading = False  # images
+        self.numbers = NUMBERS[device_for(device).type == "cuda"]
+
+    def pieces(self, runs: Sequence[Run], compiled: bool) -> list[list[Run]]:
+        """The runs by program, in pieces that fit."""
+        self.reading = any(run.case.digits for run in runs)
+        return populations(runs, self.numbers)
+
+    def execute(self, jobs: Iterator[Job], most: int, settings: Settings) -> Iterator[Message]:
+        """Train every job, one after another or side by side."""
+        workers = workers_for(self.device, self.reading) if self.workers is None else self.workers
+        queue = Queue(jobs, settings.folder)
+        if min(workers, most) > 1:
+            yield from _processes(queue, min(workers, most), settings)
+            return
+        while (job := queue.next()) is not None:
+            for message in kept(attempt(job, settings, state_of(job)), settings.folder):
+                yield message
+                if message.kind == "memory":
+                    queue.broken(job, "memory")
+
+
+def state_of(job: Job) -> Arrays | None:
+    """What a job's checkpoint holds of its runs."""
+    return None if job.checkpoint is None else job.checkpoint.arrays(job.keys)
+
+
+def attempt(job: Job, settings: Settings, state: Arrays | None = None) -> Iterator[Message]:
+    """Train one population, and say so if there is not memory enough; any other error is a sentence."""
+    try:
+        yield from _train(job, settings, state)
+    except NALMError:
+        raise
+    except Exception as error:
+        if not out_of_memory(error):
+            traceback.print_exc()
+            raise NALMError(
+                f"Training {len(job.runs)} runs of {job.runs[0].case.name!r} failed: {type(error).__name__}: {error}."
+            ) from error
+        torch.cuda.empty_cache()
+        yield Message("memory", job)
+
+
+def _train(job: Job, settings: Settings, state: Arrays | None) -> Iterator[Message]:
+    training = _begun(job, settings, state)
     yield Message("resumed" if training.at else "started", job, training.at)
     saved = told = time.monotonic()
     while not training.finished:
@@ -77,93 +135,111 @@ def work(job: Job, settings: Settings) -> Iterator[Message]:
             yield Message("progress", job, training.at, int(training.solved_now().sum()))
             told = now
         if now - saved > settings.save_every and not training.finished:
-            _save(training, job, settings)
-            yield Message("checkpoint", job, training.at, int(training.solved_now().sum()))
+            yield Message(
+                "checkpoint",
+                job,
+                training.at,
+                int(training.solved_now().sum()),
+                state=_state(training, settings),
+            )
             saved = time.monotonic()
     if isinstance(training, images.Training):
         training.save(settings.folder)  # a longer training goes on from here
     results = training.results()
-    yield Message("finished", job, training.at, int(results.solved.sum()), results)
+    yield Message("finished", job, training.at, int(results.solved.sum()), Finished.of(results))
 
 
-def _begun(job: Job, settings: Settings) -> Training | Fitting | images.Training:
+def _begun(job: Job, settings: Settings, state: Arrays | None) -> Training | Fitting | images.Training:
     """The training of a job, as far as it was once: numbers by the engine, images by networks that read them."""
-    device, case = device_for(settings.device), job.runs[0].case
-    if case.digits is not None:
+    device = device_for(settings.device)
+    if job.runs[0].case.digits is not None:
         reading = images.Training(job.runs, device, compiled=settings.compiled, data=settings.data)
         reading.resume(settings.folder)
         return reading
     training = training_of(job.runs, device, compiled=settings.compiled)
-    if job.checkpoint is not None:
-        arrays = job.checkpoint.arrays(job.keys)
-        training.restore({name: torch.from_numpy(a) for name, a in arrays.items()})
+    if state is not None:
+        training.restore(tensors(state))
     return training
 
 
-def _save(training: Training | Fitting | images.Training, job: Job, settings: Settings) -> None:
+def _state(training: Training | Fitting | images.Training, settings: Settings) -> Arrays | None:
+    """What a checkpoint holds; networks that read images are files of their own, written at once."""
     if isinstance(training, images.Training):
         training.save(settings.folder)
-    else:
-        state = {name: t.cpu().numpy() for name, t in training.state().items()}
-        checkpoints.write(settings.folder, job.keys, state)
+        return None
+    return {name: t.cpu().numpy() for name, t in training.state().items()}
 
 
-def execute(jobs: Iterator[Job], workers: int, settings: Settings) -> Iterator[Message]:
-    """Train every job; messages come as they are said."""
-    if workers > 1:
-        yield from _processes(jobs, workers, settings)
-    else:
-        for job in jobs:
-            yield from work(job, settings)
+def tensors(arrays: Arrays) -> dict[str, torch.Tensor]:
+    """A checkpoint's arrays as training takes them."""
+    try:
+        return {name: torch.from_numpy(a) for name, a in arrays.items()}
+    except TypeError as error:
+        raise NALMError(f"This state holds something else than numbers: {error}.") from None
 
 
-def _processes(jobs: Iterator[Job], workers: int, settings: Settings) -> Iterator[Message]:
-    context = multiprocessing.get_context("spawn")
+def kept(messages: Iterator[Message], folder: Path) -> Iterator[Message]:
+    """The messages, their checkpoints written on the way."""
+    for message in messages:
+        if message.state is not None:
+            checkpoints.write(folder, message.job.keys, message.state)
+        yield replace(message, state=None)
+
+
+def _processes(queue: Queue, workers: int, settings: Settings) -> Iterator[Message]:
     threads = max(1, (os.cpu_count() or 1) // workers)
     busy: dict[Connection, Job] = {}
     idle: list[Connection] = []
-    everyone = []
+    everyone: list[BaseProcess] = []
     try:
-        for _ in range(workers):
-            job = next(jobs, None)
-            if job is None:
-                break
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs, settings, threads), daemon=True)
-            with _deaf():
-                process.start()
-            theirs.close()
-            everyone.append(process)
-            ours.send(job)
-            busy[ours] = job
-        while busy:
+        while True:
+            while len(busy) < workers and (job := queue.next()) is not None:
+                if not idle:
+                    line, process = _start(settings, threads)
+                    idle.append(line)
+                    everyone.append(process)
+                busy[line := idle.pop()] = job
+                with contextlib.suppress(BrokenPipeError):  # it is dead: the line says so when it is read
+                    line.send(job)
+            if not busy:
+                return
             for connection in wait(list(busy)):
                 assert isinstance(connection, Connection)
+                job = busy[connection]
                 try:
                     message = connection.recv()
-                except EOFError:
-                    job = busy[connection]
-                    raise NALMError(
-                        f"A worker died while it trained {len(job.runs)} runs of {job.runs[0].case.name!r} "
-                        "(out of memory?): run the same command again, it goes on from the last checkpoint."
-                    ) from None
+                except (EOFError, ConnectionResetError):
+                    message = Message("lost", job)
                 if isinstance(message, NALMError):
                     raise message
-                yield message
-                if message.kind == "finished":
-                    job = next(jobs, None)
-                    if job is None:
-                        idle.append(connection)
-                        del busy[connection]
+                yield replace(message, job=job)
+                if message.kind == "checkpoint":
+                    queue.advanced(job)
+                if message.kind in ("memory", "lost"):
+                    queue.broken(job, "memory" if message.kind == "memory" else "lost")
+                if message.kind in ("finished", "memory", "lost"):
+                    del busy[connection]
+                    if message.kind == "lost":
+                        connection.close()
                     else:
-                        connection.send(job)
-                        busy[connection] = job
+                        idle.append(connection)
     finally:
         for connection in [*busy, *idle]:
             connection.close()
         for process in everyone:
             process.terminate()
             process.join()
+
+
+def _start(settings: Settings, threads: int) -> tuple[Connection, BaseProcess]:
+    """A worker, and the line to it."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(theirs, settings, threads), daemon=True)
+    with _deaf():
+        process.start()
+    theirs.close()
+    return ours, process
 
 
 @contextlib.contextmanager
@@ -196,19 +272,19 @@ def _serve(connection: Connection, settings: Settings, threads: int) -> None:
             for spelling in settings.units:
                 load(spelling)
             while True:
-                for message in work(connection.recv(), settings):
-                    connection.send(message)
+                job = connection.recv()
+                for message in kept(attempt(job, settings, state_of(job)), settings.folder):
+                    connection.send(replace(message, job=NOBODY, worker=f"here:{os.getpid()}"))
         except NALMError as error:
             connection.send(error)
 
 
-def workers_for(device: str, populations: Sequence[Job]) -> int:
-    """How many processes are worth it: one per core, or a dozen on a GPU, but no more than populations.
+def workers_for(device: str, reading: bool = False) -> int:
+    """How many processes are worth it: one per core, or a dozen on a GPU.
 
     One that reads images fills a GPU, and processes take turns on it: streams of one process share it better.
     """
     cores = os.cpu_count() or 1
-    most = min(cores, MOST_ON_GPU) if device_for(device).type == "cuda" else cores
-    if device_for(device).type == "cuda" and any(run.case.digits for job in populations for run in job.runs):
-        most = 1
-    return max(1, min(most, len(populations)))
+    if device_for(device).type == "cuda":
+        return 1 if reading else min(cores, MOST_ON_GPU)
+    return cores

@@ -4,6 +4,7 @@ import ast
 import math
 import operator
 import re
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -62,7 +63,11 @@ def _parse(text: str) -> sympy.Basic:
     if len(text) > 1000:
         raise NALMError(f"A formula has at most 1000 characters, got {len(text)}.")
     try:
-        tree = ast.parse(text.strip().replace("^", "**"), mode="eval")
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", SyntaxWarning
+            )  # such as 2or 3: a name or number that is refused below
+            tree = ast.parse(text.strip().replace("^", "**"), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise NALMError(f"Cannot read the formula {text!r}: {error}.") from None
 

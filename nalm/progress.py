@@ -33,7 +33,20 @@ def sentence(state: State) -> str:
     if state.waiting:
         return f"{counts}; waiting for another process that trains the rest"
     left = "" if state.finished == state.runs else f", {duration(state.remaining)} left"
-    return f"{counts} ({state.fraction:.0%} of the steps{left})"
+    return f"{counts} ({state.fraction:.0%} of the steps{left}){_workers(state)}"
+
+
+def _workers(state: State) -> str:
+    """Who is at it, where there is more than one machine to be at it."""
+    busy = {worker for worker in state.workers.values() if worker}
+    nodes = {worker.partition(":")[0] for worker in busy} - {"here"}
+    if not nodes:
+        return ""
+    return f"; {_count(len(busy), 'worker')} on {_count(len(nodes), 'node')}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 class Progress:
@@ -65,7 +78,7 @@ class Progress:
         elif time.monotonic() - self._told > EVERY or (state.finished == state.runs and self._last):
             line = sentence(state)
             if line != self._last:
-                self.console.print(line, highlight=False)
+                self.console.print(line, highlight=False, soft_wrap=True)
             self._told, self._last = time.monotonic(), line
 
     def _picture(self, state: State) -> Table:

@@ -12,11 +12,12 @@ import torch
 from nalm import checkpoints
 from nalm.config import Experiment
 from nalm.data import mnist
-from nalm.engine import NUMBERS, Run, check, device_for, populations
-from nalm.executor import SAVE_EVERY, Job, Message, Settings, execute, workers_for
+from nalm.engine import Run, check
+from nalm.executor import SAVE_EVERY, Executor, Job, Local, Message, Settings
 from nalm.store import Key, Store
 
 HEARTBEAT = 5.0  # seconds between signs of life in the store
+BROKEN = ("memory", "lost", "moved")  # messages of a population that was broken off
 
 
 @dataclass
@@ -31,6 +32,7 @@ class State:
     before: int = 0  # of them by earlier processes
     waiting: bool = False
     active: dict[str, tuple[str, int, int, int]] = field(default_factory=dict)  # name, runs, step, solved
+    workers: dict[str, str] = field(default_factory=dict)  # population -> NODE:PROCESS that trains it
     started: float = field(default_factory=time.monotonic)
 
     @property
@@ -57,6 +59,7 @@ def run(
     device: str = "auto",
     compiled: bool = True,
     workers: int | None = None,
+    executor: Executor | None = None,
     units: Sequence[str] = (),
     show: Show = lambda state: None,
     save_every: float = SAVE_EVERY,
@@ -64,9 +67,9 @@ def run(
 ) -> State:
     """Bring every run of the experiments into the folder's store; returns when all are there.
 
-    ``workers`` is the number of processes (None: as many as are worth it); ``units`` names units of one's own
-    as FILE.py:Class, for the workers to load; ``save_every`` is the time in seconds between checkpoints, ``data`` the
-    folder of MNIST's files.
+    ``workers`` is the number of processes (None: as many as are worth it), unless an ``executor`` is given;
+    ``units`` names units of one's own as FILE.py:Class, for the workers to load; ``save_every`` is the time in seconds
+    between checkpoints, ``data`` the folder of MNIST's files.
     """
     wanted: dict[Key, Run] = {}
     for experiment in experiments:
@@ -74,20 +77,18 @@ def run(
         for case in experiment.cases:
             for seed in experiment.seeds:
                 wanted.setdefault((case.hash, seed), Run(case, seed, len(wanted)))
-    place = device_for(device)
     if any(run.case.digits and run.case.digits.source == "mnist" for run in wanted.values()):
         data = mnist.folder(data)
-    settings = Settings(Path(folder), device, compiled, tuple(units), save_every, str(data))
+    executor = executor or Local(device, workers)
+    settings = Settings(Path(folder), executor.device, compiled, tuple(units), save_every, str(data))
     with Store(folder, create=True) as store:
         store.begin(shlex.join(sys.argv), torch.__version__)
         checkpoints.tidy(store.folder)
         for experiment in experiments:
             store.register(experiment)
-        lab = _Laboratory(store, settings, wanted, show)
+        lab = _Laboratory(store, settings, executor, wanted, show)
         while missing := lab.missing():
-            plan = lab.plan(missing, NUMBERS[place.type == "cuda"])
-            count = workers_for(device, plan) if workers is None else max(1, min(workers, len(plan)))
-            if not lab.train(plan, count):
+            if not lab.train(lab.plan(missing)):
                 lab.state.waiting = True
                 show(lab.state)
                 time.sleep(1)
@@ -98,23 +99,26 @@ def run(
 class _Laboratory:
     """The store and what is wanted of it, while a run is going on."""
 
-    def __init__(self, store: Store, settings: Settings, wanted: dict[Key, Run], show: Show):
-        self.store, self.settings, self.wanted, self.show = store, settings, wanted, show
+    def __init__(
+        self, store: Store, settings: Settings, executor: Executor, wanted: dict[Key, Run], show: Show
+    ):
+        self.store, self.settings, self.executor = store, settings, executor
+        self.wanted, self.show = wanted, show
         self.state = State(len(wanted), sum(r.case.recipe.steps for r in wanted.values()))
-        finished = store.finished()
-        self.state.before = sum(r.case.recipe.steps for key, r in wanted.items() if key in finished)
-        self.solved = {(o.case.hash, o.seed) for o in store.outcomes() if o.solved}
+        finished = store.found(list(wanted))
+        self.state.before = sum(wanted[key].case.recipe.steps for key in finished)
+        self.begun: set[str] = set()  # populations of this session
         self.alive = time.monotonic()
 
     def missing(self) -> list[Run]:
         """The runs that are not in the store yet."""
-        finished = self.store.finished()
-        have = [key for key in self.wanted if key in finished]
-        self.state.finished, self.state.solved = len(have), sum(key in self.solved for key in have)
+        have = self.store.found(list(self.wanted))
+        self.state.finished = len(have)
+        self.state.solved = sum(outcome == "solved" for outcome in have.values())
         self.state.done = sum(self.wanted[key].case.recipe.steps for key in have)
-        return [run for key, run in self.wanted.items() if key not in finished]
+        return [run for key, run in self.wanted.items() if key not in have]
 
-    def plan(self, missing: Sequence[Run], numbers: int) -> list[Job]:
+    def plan(self, missing: Sequence[Run]) -> list[Job]:
         """Populations to train: those with a checkpoint first, then the rest, the most work first."""
         left = {(run.case.hash, run.seed): run for run in missing}
         jobs = []
@@ -122,13 +126,14 @@ class _Laboratory:
             keys = [key for key in checkpoint.runs if key in left]
             if keys:
                 jobs.append(Job(tuple(left.pop(key) for key in keys), checkpoint))
-        rest = [Job(tuple(group)) for group in populations(list(left.values()), numbers)]
+        pieces = self.executor.pieces(list(left.values()), self.settings.compiled)
+        rest = [Job(tuple(group)) for group in pieces]
         return jobs + sorted(rest, key=_work, reverse=True)
 
-    def train(self, plan: Sequence[Job], workers: int) -> bool:
+    def train(self, plan: Sequence[Job]) -> bool:
         """Train what nobody else is training; whether there was anything."""
         any_at_all = False
-        for message in execute(self._mine(plan), workers, self.settings):
+        for message in self.executor.execute(self._mine(plan), len(plan), self.settings):
             any_at_all = True
             self._heard(message)
         return any_at_all
@@ -147,16 +152,19 @@ class _Laboratory:
         if message.kind == "finished":
             assert message.runs is not None
             self.store.save(message.runs)
-            self.solved |= {(o.case.hash, o.seed) for o in message.runs.lines() if o.solved}
             self._forget(job)
-            state.active.pop(name, None)
             state.finished += len(job.runs)
             state.solved += message.solved
             state.done += sum(run.case.recipe.steps for run in job.runs)
+        if message.kind in ("finished", *BROKEN):
+            state.active.pop(name, None)
+            state.workers.pop(name, None)
         else:
-            if message.kind == "resumed":
+            if message.kind == "resumed" and name not in self.begun:
                 state.before += len(job.runs) * message.at
+            self.begun.add(name)
             state.active[name] = (job.runs[0].case.name, len(job.runs), message.at, message.solved)
+            state.workers[name] = message.worker
         if message.kind != "progress":
             self.store.note(message.kind, name, len(job.runs), message.at)
         if time.monotonic() - self.alive > HEARTBEAT:
@@ -166,10 +174,11 @@ class _Laboratory:
 
     def _forget(self, job: Job) -> None:
         """Delete checkpoints whose runs are all finished."""
-        finished = self.store.finished()
         own = self.settings.folder / checkpoints.FOLDER / f"{checkpoints.name_of(job.keys)}.safetensors"
         own.unlink(missing_ok=True)
-        if job.checkpoint is not None and all(key in finished for key in job.checkpoint.runs):
+        if job.checkpoint is None:
+            return
+        if len(self.store.found(job.checkpoint.runs)) == len(set(job.checkpoint.runs)):
             job.checkpoint.path.unlink(missing_ok=True)
 
 

@@ -67,6 +67,10 @@ def ship(store: Store, experiment: str, folder: Path) -> Path:
     outcomes = store.outcomes(experiment)
     if not outcomes:
         raise NALMError(f"{store.path} has no finished run of {experiment!r} to export.")
+    if not all(part.strip(".") and "\\" not in part for part in experiment.split("/")):
+        raise NALMError(
+            f"{store.path} has an experiment called {experiment!r}, which cannot be a file's name."
+        )
     path = folder / f"{experiment}.csv.gz"
     about = json.dumps(origin(store, experiment, outcomes), indent=1) + "\n"
     files = {
@@ -97,17 +101,20 @@ def origin(store: Store, experiment: str, outcomes: Sequence[Outcome]) -> dict[s
         "python": sorted({s["python"] for s in sessions}),
         "device": sorted({o.device for o in outcomes}),
         "engine": sorted({o.mode for o in outcomes}),
-        "date": _day(max(s["seen"] for s in sessions)),
+        "date": _day(max((s["seen"] for s in sessions), default=0.0)),
         "runs": len(outcomes),
         "seconds": round(sum(o.seconds for o in outcomes), 1),
         "run_steps": sum(o.steps for o in outcomes),
-        "cases": [json.loads(c.json()) for c in dict.fromkeys(o.case for o in outcomes)],
+        "cases": [json.loads(c.json()) for c in {o.case.hash: o.case for o in outcomes}.values()],
     }
 
 
 def _spoken(command: str) -> str:
     """A command as somebody else would type it: without the path of the program and of the results folder."""
-    words = shlex.split(command)[1:]
+    try:
+        words = shlex.split(command)[1:]
+    except ValueError:  # a quote that is not closed: nobody typed this
+        return command
     if "--out" in words:
         at = words.index("--out")
         del words[at : at + 2]
@@ -117,7 +124,10 @@ def _spoken(command: str) -> str:
 def _day(seconds: float) -> str:
     import datetime
 
-    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date().isoformat()
+    try:
+        return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date().isoformat()
+    except (OverflowError, ValueError, OSError):  # of a clock that was wrong
+        return ""
 
 
 def error(o: Outcome, name: str = "test") -> float:

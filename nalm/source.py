@@ -15,7 +15,7 @@ def kind(where: str | Path) -> Literal["store", "shipped"]:
     """What a folder holds: a store, which goes first, or shipped tables."""
     folder = Path(where)
     try:
-        if (folder / NAME).is_file():
+        if (folder / NAME).is_file() or (folder.suffix == ".db" and folder.is_file()):
             return "store"
         if not folder.is_dir():
             raise NALMError(_missing(folder))

@@ -6,52 +6,57 @@ as long as that process lives (it keeps a lock on a file of its own; the lock di
 """
 
 import contextlib
-import fcntl
-import os
+import dataclasses
 import sys
 import time
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import safetensors
-import safetensors.numpy
 
-from nalm import __version__
+from nalm import __version__, locks
 from nalm.config import Case, Experiment
-from nalm.database import connect, errors, transaction
+from nalm.database import OUTCOMES as OUTCOMES
+from nalm.database import RIGHT, connect, errors, transaction, unhurried
 from nalm.errors import NALMError
+from nalm.packed import Arrays as Arrays
+from nalm.packed import Finished as Finished
+from nalm.packed import pack as pack
+from nalm.packed import unpack as unpack
 from nalm.runs import Outcome, Runs
 
 NAME = "results.db"
 Key = tuple[str, int]  # a run: hash of its case, seed
-Arrays = dict[str, np.ndarray]
 
-COLUMNS = (
-    "outcome solved_at best_step validation test sparsity threshold steps resets formula seconds mode device"
-)
-FIELDS = [*COLUMNS.split(), "neighbours"]
+FIELDS = [
+    f.name for f in dataclasses.fields(Outcome) if f.name not in ("case", "seed", "version", "measures")
+]
 
 
 class Store:
     """A results folder, open for writing (``create``) or for reading what is there."""
 
     def __init__(self, folder: Path | str, *, create: bool = False):
-        self.folder = Path(folder)
-        self.path = self.folder / NAME
+        """A folder stands for the file results.db in it; a file may also be named itself, if it ends in .db."""
+        given = Path(folder)
+        with errors(given):
+            self.path = given if given.suffix == ".db" and not given.is_dir() else given / NAME
+        self.folder = self.path.parent
         self.session: int | None = None
         self._lock: IO[str] | None = None
         if create:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise NALMError(f"The folder {self.folder} cannot be made: {error.strerror}.") from None
-        elif not self.path.exists():
-            raise NALMError(
-                f"There are no results in {self.folder}: run `nalm run NAME --out {self.folder}` first."
-            )
+            except (OSError, ValueError) as error:
+                why = getattr(error, "strerror", None) or error
+                raise NALMError(f"The folder {str(self.folder)[:200]!r} cannot be made: {why}.") from None
+        else:
+            with errors(self.path):
+                if not self.path.exists():
+                    raise NALMError(
+                        f"There are no results in {given}: run `nalm run NAME --out {given}` first."
+                    )
         self.db = connect(self.path, create)
 
     @contextlib.contextmanager
@@ -78,20 +83,7 @@ class Store:
 
     def begin(self, command: str, torch: str) -> None:
         """Start a session: this process is now somebody who can take runs."""
-        locks = self.folder / "locks"
-        try:
-            locks.mkdir(exist_ok=True)
-            for old in locks.glob("[0-9]*"):
-                if not self._alive(old.name):
-                    old.unlink(missing_ok=True)
-            name = f"{os.getpid()}-{time.time_ns()}"
-            self._lock = open(locks / f"new-{name}", "w")  # noqa: SIM115
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
-            os.rename(self._lock.name, locks / name)  # nobody sees it before it is locked
-        except OSError as error:
-            raise NALMError(
-                f"{self.folder} cannot be written ({error.strerror}): choose another --out."
-            ) from None
+        name, self._lock = locks.hold(self.folder)
         python, now = ".".join(map(str, sys.version_info[:3])), time.time()
         with self._change():
             row = (name, command, __version__, torch, python, now, now)
@@ -121,44 +113,36 @@ class Store:
             self.db.executemany("INSERT OR REPLACE INTO members VALUES (?, ?, ?)", rows)
 
     def _cases(self, cases: Iterable[Case]) -> None:
-        rows = [(case.hash, case.json()) for case in dict.fromkeys(cases)]
+        rows = [(case.hash, case.json()) for case in cases]
         self.db.executemany("INSERT OR IGNORE INTO cases VALUES (?, ?)", rows)
 
     def take(self, wanted: Sequence[Key]) -> list[Key]:
         """Those of the runs that are neither finished nor in the hands of a living process; now they are mine."""
         with self._change():
             living = {
-                row[0] for row in self.db.execute("SELECT id, lock FROM sessions") if self._alive(row[1])
+                row[0]
+                for row in self.db.execute("SELECT id, lock FROM sessions")
+                if locks.held(self.folder, row[1])
             }
             found = self.db.execute("SELECT hash, seed, session FROM taken").fetchall()
             busy = {(h, s) for h, s, session in found if session in living or session == self.session}
             gone = [(h, s) for h, s, session in found if session not in living and session != self.session]
             self.db.executemany("DELETE FROM taken WHERE hash = ? AND seed = ?", gone)
-            done = self._finished()
+            done = self._found(wanted)
             mine = [key for key in wanted if key not in busy and key not in done]
             self.db.executemany("INSERT INTO taken VALUES (?, ?, ?)", [(*key, self.session) for key in mine])
         return mine
 
-    def _alive(self, lock: str) -> bool:
-        """Whether the process that made this lock still holds it."""
-        try:
-            with open(self.folder / "locks" / lock) as file:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        except OSError:
-            return False
-        return False
-
-    def save(self, runs: Runs) -> None:
+    def save(self, runs: Runs | Finished) -> None:
         """Write finished runs, all or none; one that another process has finished meanwhile stays as it is."""
-        lines, now = runs.lines(), time.time()
+        done = runs if isinstance(runs, Finished) else Finished.of(runs)
+        lines, now = done.lines, time.time()
         rows = [
             (r.case.hash, r.seed, *(getattr(r, name) for name in FIELDS), self.session, now) for r in lines
         ]
-        arrays = [(r.case.hash, r.seed, pack(_arrays(runs, i))) for i, r in enumerate(lines)]
+        arrays = [(r.case.hash, r.seed, blob) for r, blob in zip(lines, done.blobs, strict=True)]
         with self._change():
-            self._cases(runs.cases)
+            self._cases({r.case.hash: r.case for r in lines}.values())
             marks = ", ".join("?" * (len(FIELDS) + 4))
             names = ", ".join(["hash", "seed", *FIELDS, "session", "finished"])
             self.db.executemany(f"INSERT OR IGNORE INTO runs ({names}) VALUES ({marks})", rows)
@@ -167,13 +151,21 @@ class Store:
 
     # -- reading ------------------------------------------------------------------------------
 
-    def _finished(self) -> set[Key]:
-        return set(self.db.execute("SELECT hash, seed FROM runs"))
-
     def finished(self) -> set[Key]:
         """Every run that is done."""
         with errors(self.path):
-            return self._finished()
+            return set(self.db.execute("SELECT hash, seed FROM runs"))
+
+    def found(self, wanted: Sequence[Key]) -> dict[Key, str]:
+        """How those of the runs ended that are done."""
+        with errors(self.path):
+            return self._found(wanted)
+
+    def _found(self, wanted: Sequence[Key]) -> dict[Key, str]:
+        """Looked up run by run: a store may hold a million others."""
+        query = "SELECT outcome FROM runs WHERE hash = ? AND seed = ?"
+        rows = ((key, self.db.execute(query, key).fetchone()) for key in wanted)
+        return {key: row[0] for key, row in rows if row is not None}
 
     def pace(self, device: str) -> list[tuple[str, float, int]]:
         """What the finished runs on a device took: case, seconds and steps of all its runs."""
@@ -184,49 +176,94 @@ class Store:
     def experiments(self) -> dict[str, str]:
         """Names and titles of the experiments that were run into this folder."""
         with errors(self.path):
-            return dict(self.db.execute("SELECT name, title FROM experiments ORDER BY name"))
+            rows = self.db.execute("SELECT name, title FROM experiments ORDER BY name").fetchall()
+        for row in rows:
+            if not all(isinstance(text, str) and text.isprintable() and len(text) <= 1_000 for text in row):
+                raise NALMError(f"{self.path} is damaged: an experiment is called {str(row[0])[:80]!r}.")
+        return dict(rows)
 
     def cases(self, experiment: str = "") -> list[Case]:
         """All cases, or those of one experiment, in its order."""
         chosen = "JOIN members USING (hash) WHERE experiment = ? ORDER BY place"
         with errors(self.path):
             rows = self.db.execute(
-                f"SELECT json FROM cases {chosen if experiment else ''}", (experiment,) if experiment else ()
+                f"SELECT hash, json FROM cases {chosen if experiment else ''}",
+                (experiment,) if experiment else (),
             ).fetchall()
-        return [Case.from_json(text) for (text,) in rows]
+        return [self._case(*row) for row in rows]
+
+    def _case(self, name: Any, text: Any) -> Case:
+        case = Case.from_json(text if isinstance(text, str) else repr(text))
+        if case.hash != name:
+            raise NALMError(
+                f"{self.path} is damaged: a case is not the one whose hash it has ({str(name)[:12]})."
+            )
+        return case
 
     def outcomes(self, experiment: str = "") -> list[Outcome]:
         """Every finished run in a line, in the order of cases and seeds."""
         cases = {case.hash: case for case in self.cases(experiment)}
-        names = ", ".join(["hash", "seed", *FIELDS, "version"])
-        with errors(self.path):
-            query = (
-                f"SELECT {names} FROM runs LEFT JOIN sessions ON session = sessions.id ORDER BY hash, seed"
-            )
-            rows = [row for row in self.db.execute(query) if row[0] in cases]
+        names = ", ".join(["hash", "seed", *FIELDS, "coalesce(CAST(version AS TEXT), '')"])
+        chosen = "WHERE hash IN (SELECT hash FROM members WHERE experiment = ?)" if experiment else ""
+        query = f"SELECT {names} FROM runs LEFT JOIN sessions ON session = sessions.id {chosen} ORDER BY hash, seed"
         by_case: dict[str, list[Outcome]] = {h: [] for h in cases}
-        for h, seed, *values, version in rows:
-            numbers: dict[str, Any] = {
-                n: np.nan if v is None and n != "solved_at" else v
-                for n, v in zip(FIELDS, values, strict=True)
-            }
-            numbers["measures"] = self._measures(h, seed) if cases[h].grids or cases[h].counts else {}
-            by_case[h].append(Outcome(case=cases[h], seed=seed, version=version or "", **numbers))
+        self.check()
+        with errors(self.path), unhurried():
+            for h, *values in self.db.execute(query, (experiment,) if experiment else ()):
+                if None in values:  # not a number; solved-at, the third, may be missing
+                    values[3:] = [np.nan if v is None else v for v in values[3:]]
+                if cases[h].grids or cases[h].counts:
+                    values.append(self._measures(h, values[0]))
+                by_case[h].append(Outcome(cases[h], *values))
         return [outcome for group in by_case.values() for outcome in group]
 
     def _measures(self, case: str, seed: int) -> dict[str, float]:
         found, before = self.arrays(case, seed), "measures."
         return {n.removeprefix(before): found[n].item() for n in sorted(found) if n.startswith(before)}
 
+    def check(self) -> None:
+        """SQLite holds anything in any column; a run or case with something else than it should have is damage."""
+        self.experiments()
+        self.cases()
+        for table in RIGHT:
+            self._check(table)
+
+    def _check(self, table: str) -> None:
+        wrong = " OR ".join(f"NOT coalesce({condition}, 0)" for condition in RIGHT[table])
+        with errors(self.path):
+            row = self.db.execute(f"SELECT * FROM {table} WHERE {wrong} LIMIT 1").fetchone()
+        if row is not None:
+            start = ", ".join(str(value)[:12] for value in row[:2])
+            raise NALMError(
+                f"{self.path} is damaged: what stands among its {table} as {start!r} is none of them."
+            )
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """How the runs of each experiment ended: how many of them solved, unsolved, diverged."""
+        query = "SELECT experiment, outcome, count(*) FROM runs JOIN members USING (hash) GROUP BY 1, 2"
+        found: dict[str, dict[str, int]] = {}
+        with errors(self.path):
+            for name, outcome, count in self.db.execute(query):
+                found.setdefault(name, {})[outcome] = count
+        return found
+
     def arrays(self, case: str, seed: int) -> Arrays:
-        """Curves, weights and trajectories of one run: steps, validation, test, sparsity, weights.*, ..."""
+        """Curves, weights and trajectories of one run: steps, validation, test, sparsity, weights.*, trajectories.*."""
+        return unpack(self.blob(case, seed), f"run {case[:12]} {seed} in {self.path}")
+
+    def blob(self, case: str, seed: int) -> bytes:
+        """The same as they are stored."""
         with errors(self.path):
             row = self.db.execute(
                 "SELECT data FROM arrays WHERE hash = ? AND seed = ?", (case, seed)
             ).fetchone()
         if row is None:
             raise NALMError(f"{self.path} has no run with case {case[:12]} and seed {seed}.")
-        return unpack(row[0], f"run {case[:12]} {seed} in {self.path}")
+        if not isinstance(row[0], bytes):
+            raise NALMError(
+                f"The arrays of run {case[:12]} {seed} in {self.path} are damaged: they are no bytes."
+            )
+        return row[0]
 
     def trainers(self, experiment: str) -> set[int]:
         """The sessions that trained the runs of an experiment."""
@@ -244,33 +281,15 @@ class Store:
     def sessions(self) -> list[dict[str, Any]]:
         """Who has worked here, and whether they still do."""
         names = ["id", "lock", "command", "version", "torch", "python", "started", "seen"]
+        self._check("sessions")
         with errors(self.path):
             rows = self.db.execute(f"SELECT {', '.join(names)} FROM sessions ORDER BY id").fetchall()
-        return [dict(zip(names, row, strict=True)) | {"alive": self._alive(row[1])} for row in rows]
+        return [
+            dict(zip(names, row, strict=True)) | {"alive": locks.held(self.folder, row[1])} for row in rows
+        ]
 
     def events(self) -> list[tuple[int, float, str, str, int, int]]:
         """Session, time, kind, population, runs, step: what happened, in order."""
+        self._check("events")
         with errors(self.path):
-            return self.db.execute("SELECT * FROM events ORDER BY time").fetchall()
-
-
-def _arrays(runs: Runs, i: int) -> Arrays:
-    arrays: Arrays = {"steps": runs.steps[i]}
-    arrays |= {name: getattr(runs, name)[i] for name in ("validation", "test", "sparsity")}
-    arrays |= {f"weights.{n}": w for n, w in runs.weights[i].items()}
-    arrays |= {f"measures.{n}": np.array(v) for n, v in runs.measures[i].items()}
-    arrays |= {f"records.{n}": m for n, m in runs.records[i].items()}
-    return arrays | {f"trajectories.{n}": w for n, w in runs.trajectories[i].items()}
-
-
-def pack(arrays: Arrays) -> bytes:
-    """Named arrays as compressed bytes that hold nothing but numbers."""
-    return zlib.compress(safetensors.numpy.save({n: np.ascontiguousarray(a) for n, a in arrays.items()}), 1)
-
-
-def unpack(data: bytes, where: str) -> Arrays:
-    """What ``pack`` made; anything else is refused."""
-    try:
-        return safetensors.numpy.load(zlib.decompress(data))
-    except (zlib.error, safetensors.SafetensorError, ValueError, KeyError) as error:
-        raise NALMError(f"The arrays of {where} are damaged: {error}.") from None
+            return self.db.execute("SELECT * FROM events ORDER BY rowid").fetchall()

@@ -48,10 +48,10 @@ class Summary:
 
 def summarise(outcomes: Sequence[Outcome]) -> list[Summary]:
     """One summary per case, in the order the cases first appear."""
-    groups: dict[Case, list[Outcome]] = {}
+    groups: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
-        groups.setdefault(outcome.case, []).append(outcome)
-    return [_summary(case, runs) for case, runs in groups.items()]
+        groups.setdefault(outcome.case.hash, []).append(outcome)
+    return [_summary(runs[0].case, runs) for runs in groups.values()]
 
 
 def _summary(case: Case, runs: Sequence[Outcome]) -> Summary:

@@ -48,12 +48,16 @@ BELOW = {
     "experiments": {"errors", "config", "published", "claims"},
     "summary": {"config", "labels", "runs", "stats"},
     "database": {"errors", "__init__"},
-    "store": {"errors", "config", "runs", "database", "__init__"},
+    "packed": {"errors", "runs"},
+    "locks": {"errors"},
+    "store": {"errors", "config", "runs", "database", "locks", "packed", "__init__"},
     "checkpoints": {"errors", "store", "__init__"},
     "shipped": {"errors", "config", "operations", "runs", "claims", "store"},
     "tables": {
         *("config", "costs", "labels", "lengths", "runs", "stats", "spread_rules", "claims", "summary"),
     },
+    "merge": {"errors", "database", "store"},
+    "verify": {"errors", "config", "runs", "store", "merge", "tasks", "units", "engine"},
     "source": {"errors", "runs", "store", "shipped"},
     "compare": {"errors", "config", "runs", "stats", "claims", "experiments"},
     "suggest": {"errors", "config", "stats", "operations", "experiments", "asked"},
@@ -116,7 +120,9 @@ BELOW = {
         ),
         "engine",
     },
-    "executor": {"errors", "runs", "units", "checkpoints", "engine", "images"},
+    "faults": {"errors", "store", "checkpoints", "engine"},
+    "executor": {"errors", "units", "store", "checkpoints", "engine", "faults", "images"},
+    "cluster": {"errors", "units", "store", "costs", "engine", "faults", "executor", "__init__"},
     "run": {"config", "data", "store", "checkpoints", "engine", "executor"},
     "progress": {"run"},
     "asked": {"errors", "config", "labels", "claims", "experiments", "store", "checkpoints", "units"},
@@ -157,8 +163,7 @@ BELOW = {
             "verdict_tables",
         ),
         *("report", "landscapes", "compositions", "operations", "runs", "tabular", "textplot", "regressor"),
-        *("ode", "discover"),
-        "__init__",
+        *("ode", "discover", "cluster", "merge", "verify", "__init__"),
     },
     "__main__": {"cli"},
 }
@@ -228,6 +233,15 @@ def test_configurations_need_no_torch():
 def test_results_need_no_torch(part):
     code = f"import sys, nalm.{part}; print(sorted({{'torch', 'sympy'}} & set(sys.modules)))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_ray_is_imported_by_functions_of_one_file_only():
+    for path in PACKAGE.rglob("*.py"):
+        text = path.read_text()
+        imports = [line for line in text.splitlines() if line.strip().startswith(("import ray", "from ray"))]
+        assert not imports or (path.name == "cluster.py" and all(i.startswith("    ") for i in imports)), (
+            path.name
+        )
 
 
 def test_help_needs_no_torch():

@@ -42,3 +42,13 @@ def test_on_a_terminal_the_populations_in_training_are_named():
     with Progress(Console(file=out, force_terminal=True, width=120)) as bar:
         bar(state())
     assert "NMU multiply U[1,2): step 20, 1 solved" in out.getvalue()
+
+
+def test_on_a_cluster_the_workers_are_counted():
+    found = state()
+    found.workers |= {"p": "a1b2c3:100", "q": "a1b2c3:101", "r": "d4e5f6:100"}
+    assert sentence(found).endswith("; 3 workers on 2 nodes")
+    found.workers = {"p": "a1b2c3:100"}
+    assert sentence(found).endswith("; 1 worker on 1 node")
+    found.workers = {"p": "here:7", "q": ""}
+    assert "worker" not in sentence(found)

@@ -15,7 +15,7 @@ from nalm import checkpoints
 from nalm.config import Case, Experiment, Layer, Range, Recipe
 from nalm.engine import Run, Training
 from nalm.errors import NALMError
-from nalm.executor import Job, Settings, work
+from nalm.executor import Job, Settings, attempt, kept
 from nalm.run import run
 from nalm.store import Store
 
@@ -114,7 +114,8 @@ def test_part_of_a_checkpoint_can_be_gone_on_with(tmp_path):
 
 def test_checkpoints_are_written_in_time(tmp_path):
     job = Job(tuple(Run(case(steps=3_000), s, s) for s in range(2)))
-    kinds = [m.kind for m in work(job, Settings(tmp_path, "cpu", False, (), save_every=0.0))]
+    settings = Settings(tmp_path, "cpu", False, (), save_every=0.0)
+    kinds = [m.kind for m in kept(attempt(job, settings), tmp_path)]
     assert kinds.count("checkpoint") == 2 and kinds[0] == "started" and kinds[-1] == "finished"
     (found,) = checkpoints.found(tmp_path)
     assert list(found.runs) == job.keys

@@ -175,7 +175,7 @@ def test_a_store_that_is_being_written_is_not_called_cut_short(tmp_path):
 
 def test_runs_that_a_killed_process_had_begun_are_counted(store):
     assert store.begun() == 0
-    store.db.execute("INSERT INTO sessions (id, lock) VALUES (77, 'gone')")
+    store.db.execute("INSERT INTO sessions VALUES (77, 'gone', 'c', 'v', 't', 'p', 1.0, 2.0)")
     store.db.execute("INSERT INTO taken VALUES ('x', 1, 77)")
     assert store.begun() == 1
 
@@ -196,6 +196,21 @@ def test_a_store_with_a_damaged_page_gives_a_sentence(tmp_path):
     (tmp_path / NAME).write_bytes(data)
     with pytest.raises(NALMError, match=r"damaged|not a database"), Store(tmp_path) as store:
         store.outcomes()
+
+
+@pytest.mark.parametrize("name", [b"\xff\xff\xff\xff", b"(\xff\xff(", b"hash"])
+def test_a_name_inside_that_is_no_text_gives_a_sentence(tmp_path, name):
+    """SQLite says such a name in its message, and Python cannot read the message; found by mutation."""
+    with Store(tmp_path, create=True) as store:
+        store.begin("a", "b")
+    data = (tmp_path / NAME).read_bytes()
+    changed = data.replace(b"CREATE TABLE cases (hash TEXT", b"CREATE TABLE cases (" + name + b" TEXT")
+    (tmp_path / NAME).write_bytes(changed)
+    if changed == data:
+        Store(tmp_path).close()
+        return
+    with pytest.raises(NALMError, match=r"damaged|not laid out"):
+        Store(tmp_path)
 
 
 def test_arrays_hold_numbers_only_and_damage_is_said(store):

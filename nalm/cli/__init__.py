@@ -10,6 +10,7 @@ from nalm.cli import library as library
 from nalm.cli import ode as ode
 from nalm.cli import report as report
 from nalm.cli import results as results
+from nalm.cli import stores as stores
 from nalm.cli.app import app
 from nalm.errors import NALMError
 

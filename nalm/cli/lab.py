@@ -1,5 +1,7 @@
 """Commands of the laboratory: what can be run, running it, and what came out."""
 
+import contextlib
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -112,6 +114,12 @@ def run(
         bool, typer.Option("--no-compile", help="Run eagerly: slower, no compiler needed.")
     ] = False,
     workers: Annotated[int, typer.Option(help="Processes; 0 for as many as are worth it.")] = 0,
+    on: Annotated[
+        str,
+        typer.Option(
+            help="ray or ray:ADDRESS: train on a cluster; without address RAY_ADDRESS, or this machine."
+        ),
+    ] = "",
     save_every: Annotated[
         float, typer.Option(help="Seconds between checkpoints of what is in training.")
     ] = 15.0,
@@ -128,7 +136,17 @@ def run(
 
     wanted, own = asked.experiments(name, seeds, only or [], unit or [], like, steps, epochs)
     error = Console(stderr=True)
-    with progress.Progress(error) as bar:
+    with contextlib.ExitStack() as stack:
+        executor = None
+        if on:
+            from nalm import cluster
+
+            quiet = stack.enter_context(
+                open(os.devnull, "w")
+            )  # Ray speaks of dead workers on standard output
+            stack.enter_context(contextlib.redirect_stdout(quiet))
+            executor = stack.enter_context(cluster.connected(on, device, workers or None))
+        bar = stack.enter_context(progress.Progress(error))
         try:
             lab.run(
                 wanted,
@@ -136,6 +154,7 @@ def run(
                 device=device,
                 compiled=not no_compile,
                 workers=workers or None,
+                executor=executor,
                 units=own,
                 show=bar,
                 save_every=save_every,

@@ -24,6 +24,9 @@ LONGEST = 5_000  # parameters of a network whose formula is spelt
 INALU_WEIGHT, INALU_START, INALU_WINDOW = 0.05, 10_000, 5_000  # nalm-benchmark's settings
 
 
+RECORDED = ("curves", "trajectories", "steps", "places")  # parts of a state that grow
+
+
 class Training:
     """Trains one population; can be stopped after any block, taken out, and put back exactly."""
 
@@ -146,14 +149,8 @@ class Training:
 
     def restore(self, tensors: Tensors) -> None:
         """Put back what ``state`` took out, of the same population."""
+        self._fits(tensors)
         program = self.program
-        for name, p in program.params.items():
-            if f"params.{name}" not in tensors or tensors[f"params.{name}"].shape != p.shape:
-                raise NALMError(
-                    f"This state is of another population: {name!r} is missing or of another shape."
-                )
-        if "places" not in tensors:
-            raise NALMError("This state was written before records were thinned: delete the checkpoint.")
         for name, p in program.params.items():
             p.copy_(tensors[f"params.{name}"])
             for i, slot in enumerate(program.slots[name]):
@@ -165,6 +162,30 @@ class Training:
         self.seconds = float(tensors["seconds"])
         if self.steps and self.steps[-1] == self.at and self.at < self.case.recipe.steps:
             self._rules()
+
+    def _fits(self, tensors: Tensors) -> None:
+        """Refuse a state whose parts are not those of this population."""
+        own = {n: t for n, t in self.state().items() if n.split(".")[0] not in RECORDED}
+        for name, t in own.items():
+            other = tensors.get(name)
+            if other is None and name in ("stride", "best.step"):
+                raise NALMError("This state was written before records were thinned: delete the checkpoint.")
+            if other is None or other.shape != t.shape or other.dtype != t.dtype:
+                raise NALMError(
+                    f"This state is of another population: {name!r} is missing or of another shape."
+                )
+        at, stride, runs = int(tensors["at"]), int(tensors["stride"]), len(self.thresholds)
+        steps, places = (tensors.get(name, torch.zeros(0, 0)) for name in ("steps", "places"))
+        whole = {n: t for n, t in tensors.items() if n.split(".")[0] in ("curves", "trajectories")}
+        needed = [f"curves.{name}" for name in self.curves] if len(steps) else []
+        if (
+            not (0 <= at <= self.case.recipe.steps and stride >= 1 and steps.dim() == 1)
+            or not all(_rising(t) and t.shape == steps.shape for t in (steps, places))
+            or any(t.shape[:2] != (len(steps), runs) or not t.is_floating_point() for t in whole.values())
+            or not all(name in whole for name in needed)
+            or (len(steps) and int(steps[-1]) > at)
+        ):
+            raise NALMError("This state is of another population: its records do not belong together.")
 
     # -- results ------------------------------------------------------------------------------
 
@@ -229,3 +250,9 @@ class Training:
                     spelt[known] = ""  # weights that are not numbers
             texts.append(spelt[known])
         return texts
+
+
+def _rising(numbers: Tensor) -> bool:
+    """Whether these are whole numbers from 0 upwards, each larger than the one before."""
+    whole = not numbers.is_floating_point() or not len(numbers)
+    return whole and bool((numbers.diff() > 0).all()) and bool((numbers[:1] >= 0).all())

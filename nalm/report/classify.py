@@ -28,8 +28,13 @@ def outcome(o: Outcome) -> str:
 def failures(outcomes: Sequence[Outcome]) -> list[tuple[str, int, list[tuple[str, int]]]]:
     """Kinds of failure with their number, and the formulas they ended in, the commonest first."""
     kinds: dict[str, Counter[str]] = {}
+    known: dict[object, str] = {}  # a million runs end in few ways
     for o in outcomes:
         if not o.solved:
-            kinds.setdefault(outcome(o), Counter())[o.formula or "(no formula)"] += 1
+            seed = o.seed if o.case.used < o.case.inputs else 0  # which inputs are operands depends on it
+            key = o.case.hash, seed, o.outcome, o.sparsity > DISCRETE, o.formula
+            if key not in known:
+                known[key] = outcome(o)
+            kinds.setdefault(known[key], Counter())[o.formula or "(no formula)"] += 1
     counted = [(kind, sum(formulas.values()), formulas.most_common(6)) for kind, formulas in kinds.items()]
     return sorted(counted, key=lambda row: -row[1])

@@ -19,7 +19,7 @@ from nalm.report.contest import contest
 from nalm.report.images import images
 from nalm.report.pictures import localised
 from nalm.report.sequences import sequences
-from nalm.report.study import Study, best, require, studies
+from nalm.report.study import MOST, SEEDS, Study, best, require, studies
 from nalm.report.trajectories import trajectories
 from nalm.stats import Interval
 from nalm.summary import Summary
@@ -30,8 +30,7 @@ RUNS = ("seed", "outcome", "solved_at", "best_step", "test", "validation", "spar
 ABOUT = ("command", "nalm", "torch", "device", "engine", "date")
 COUNTED = ("problems", "certified", "right", "networks")
 ORDER = ("differs", "agrees", "not comparable")
-MOST = 20_000  # runs whose curves are all put into a page; of more, those of a few seeds
-SEEDS = 1_000, 1
+HELD = 200_000  # runs that a page holds; of more, as many of each case as fit
 
 
 def write(where: Path | str, path: Path, experiment: str = "") -> Path:
@@ -134,7 +133,7 @@ def content(found: Sequence[Study], with_landscapes: bool = True) -> dict[str, A
     return {
         "glance": [_glance(key, ranges, names) for key, ranges in best(found).items()],
         "operations": list(dict.fromkeys(s.case.operation for study in found for s in study.summaries)),
-        "experiments": [_experiment(study, looks, curves) for study in found],
+        "experiments": [_experiment(study, looks, curves, held(found)) for study in found],
         "ladder": None,
         "contest": None,
         "ode": None,
@@ -169,7 +168,13 @@ def _glance(key: tuple[str, int], ranges: dict[str, list[Summary]], names: dict[
     }
 
 
-def _experiment(study: Study, looks: dict[str, tuple[str, str]], curves: int) -> dict[str, Any]:
+def held(found: Sequence[Study], most: int = HELD) -> int:
+    """How many runs of each case a page holds: all, unless that would be too many for a browser."""
+    counts = [len(runs) for study in found for runs in study.runs.values()]
+    return max(counts, default=0) if sum(counts) <= most else max(1, most // len(counts))
+
+
+def _experiment(study: Study, looks: dict[str, tuple[str, str]], curves: int, most: int) -> dict[str, Any]:
     blocks = figures.curves(study, curves)
     moving = {key for key, block in blocks["cases"].items() if block["moving"]}
     groups = [
@@ -205,13 +210,18 @@ def _experiment(study: Study, looks: dict[str, tuple[str, str]], curves: int) ->
         },
         "missing": study.missing,
         "unfinished": study.unfinished,
-        "runs": {s.case.hash[:12]: _runs(study, s) for s in study.summaries},
+        "held": min(most, max(map(len, study.runs.values()), default=0)),
+        "partly": any(len(runs) > most for runs in study.runs.values()),
+        "runs": {s.case.hash[:12]: _runs(study, s, most) for s in study.summaries},
         "curves": blocks,
     }
 
 
 def _cell(s: Summary, study: Study) -> dict[str, Any]:
-    spelled = [right(o.case, o.seed, o.formula) for o in study.runs[s.case.hash[:12]]]
+    if s.case.used == s.case.inputs:  # the operands are the same for every seed
+        spelled = [found for text, n in s.formulas for found in [right(s.case, 0, text)] * n]
+    else:
+        spelled = [right(o.case, o.seed, o.formula) for o in study.runs[s.case.hash[:12]]]
     return {
         "case": s.case.hash[:12],
         "unit": study.labels[s.case],
@@ -237,9 +247,9 @@ def _number(value: float | None) -> float | None:
     return None if value is None or value != value or abs(value) == float("inf") else float(f"{value:.9g}")
 
 
-def _runs(study: Study, s: Summary) -> list[list[Any]]:
+def _runs(study: Study, s: Summary, most: int) -> list[list[Any]]:
     rows = []
-    for o in study.runs[s.case.hash[:12]]:
+    for o in study.runs[s.case.hash[:12]][:most]:
         values = [getattr(o, name) for name in RUNS]
         plain = [_number(v) if isinstance(v, float) else v for v in values]
         rows.append([*plain, o.formula, classify.outcome(o)])

@@ -1,6 +1,7 @@
 """One experiment as the report sees it: its runs, their summaries and curves, and what was published."""
 
 import functools
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,9 @@ from nalm.labels import axis, labels, places
 from nalm.runs import Outcome
 from nalm.store import Store
 from nalm.summary import Summary, summarise
+
+MOST = 20_000  # runs of a store whose curves are all read; of more, those of a few seeds of each case
+SEEDS = 1_000, 1
 
 Curves = dict[tuple[str, int], dict[str, np.ndarray]]  # by the case's first 12 letters and the seed
 
@@ -93,13 +97,26 @@ def _stored(store: Store, name: str) -> Study:
     outcomes = store.outcomes(name)
     cases = store.cases(name)
     about = shipped.origin(store, name, outcomes) if outcomes else {}
-    drawn = shipped.best(outcomes)
-    curves = {
-        (o.case.hash[:12], o.seed): shipped.points(store, o, (o.case.hash, o.seed) in drawn) for o in outcomes
-    }
-    seen = {o.case for o in outcomes}
-    empty = [case.name for case in cases if case not in seen]
+    finest = shipped.best(outcomes)
+    shown = {(o.case.hash, o.seed): o for o in _drawn(outcomes)}
+    shown |= {(o.case.hash, o.seed): o for o in outcomes if (o.case.hash, o.seed) in finest}
+    curves = {(key[0][:12], key[1]): shipped.points(store, o, key in finest) for key, o in shown.items()}
+    seen = {o.case.hash for o in outcomes}
+    empty = [case.name for case in cases if case.hash not in seen]
     return _study(name, store.experiments()[name], outcomes, curves, about, empty)
+
+
+def _drawn(outcomes: list[Outcome]) -> list[Outcome]:
+    """The runs whose curves are read; starts on a grid are one picture, which needs all."""
+    if len(outcomes) <= MOST:
+        return outcomes
+    count: Counter[str] = Counter()
+    kept = []
+    for o in outcomes:
+        count[o.case.hash] += 1
+        if count[o.case.hash] <= SEEDS[1] or o.case.recipe.grid:
+            kept.append(o)
+    return kept
 
 
 def _study(

@@ -18,6 +18,8 @@ from nalm.tasks.lists import of_list
 def offset(case: Case, seed: int) -> int:
     """The first input the operands cover: a function of the run's seed."""
     places = case.inputs - case.used + 1
+    if places == 1:
+        return 0
     if case.data == "authors":
         import numpy as np
 
