@@ -154,7 +154,10 @@ def _few(value: float) -> str:
 
 
 def _interval(interval: Interval | None) -> str:
-    return "" if interval is None else _number(interval.estimate, interval.low, interval.high)
+    if interval is None:
+        return ""
+    low, high = (None if end != end else end for end in (interval.low, interval.high))
+    return _number(interval.estimate, low, high)
 
 
 def listing(experiments: Iterable[Experiment], machine: Machine, factor: float = 1.0) -> Table:

@@ -36,6 +36,11 @@ def test_a_shorter_training_is_compared_and_said_to_be_short():
     assert found.ours.estimate == pytest.approx(59) and "after 100 epochs instead of 1,000" in found.why
 
 
+def test_a_training_that_has_hardly_begun_is_not_compared():
+    found = told(PRODUCT, runs(lasting(NMU, 99), [0.4, 0.4]), "NMU", "test_output_accuracy")
+    assert found.ours is None and found.why == "99 of 1,000 epochs were trained"
+
+
 def test_of_several_lengths_the_longest_counts():
     both = runs(lasting(NMU, 100), [0.9, 0.9]) + runs(lasting(NMU, 200), [0.4, 0.4])
     kept = of_published(PRODUCT, both)

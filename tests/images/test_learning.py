@@ -28,23 +28,25 @@ def test_drawn_digits_are_learnt_in_the_smoke_test():
 
 
 def subset(layer, epochs):
-    """The product of MNIST's digits with a tenth of the samples, in half the batch."""
+    """Products of MNIST's digits from 6 to 9: twelve pairs are trained on, 40 images of each."""
     try:
         mnist.folder()
     except NALMError as error:
         pytest.skip(str(error))
-    digits = Digits(samples=100, exact="rounded")
-    return trained(lasting(task(layer, "multiply", 0, digits, 64), epochs))
+    digits = Digits(samples=40, folds=4, exact="rounded", every=4)
+    return trained(lasting(task(layer, "multiply", 6, digits, 16), epochs))
 
 
 def test_a_given_product_teaches_a_network_to_read():
-    run = subset(MUL, 25)
-    assert run.means[-1]["seen.output.rounded"] > 0.8
-    assert run.means[-1]["test.label1.rounded"] > 0.9
+    run = subset(MUL, 16)
+    assert run.means[-1]["seen.output.rounded"] > 0.8 > 0.2 > run.means[0]["seen.output.rounded"]
+    assert (
+        min(run.means[-1][f"test.label{k}.rounded"] for k in (1, 2)) > 0.85
+    )  # pairs and images it has not seen
 
 
 def test_the_weights_of_a_nmu_move_towards_the_solution():
-    run = subset(Layer("NMU"), 8)
+    run = subset(Layer("NMU"), 12)
     first, last = (run.weights[i]["0.weight"] for i in (0, -1))
-    assert ((1 - last).abs() < (1 - first).abs()).all()
-    assert run.means[-1]["seen.error"] < 0.05 * run.means[0]["seen.error"]
+    assert ((1 - last).abs() < 0.6 * (1 - first).abs()).all()
+    assert run.means[-1]["seen.error"] < 0.2 * run.means[0]["seen.error"]
