@@ -10,6 +10,7 @@ import logging
 import os
 import secrets
 import shutil
+import socket
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -79,9 +80,12 @@ def connected(on: str, device: str = "auto", workers: int | None = None) -> Iter
 
 
 def _join(ray: Any, address: str) -> None:
+    host, _, port = address.rpartition(":")
     try:
+        if host and port.isdigit():  # Ray would wait for minutes
+            socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
         ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
-    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+    except (ConnectionError, RuntimeError, ValueError, OSError, OverflowError) as error:
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise NALMError(
             f"There is no Ray cluster at {address!r} ({first}): start one with `ray start --head`, or leave out the "

@@ -27,11 +27,9 @@ pytestmark = pytest.mark.xdist_group("ray")
 @pytest.fixture(scope="module")
 def nodes():
     """Two machines of one core each, as far as Ray knows, on loopback."""
+    os.environ["RAY_AUTH_MODE"] = "disabled"  # or Ray keeps a token in the home folder
     ray = pytest.importorskip("ray", reason="the extra 'ray' is not installed")
     cluster._ray()
-    os.environ.update(
-        RAY_AUTH_MODE="disabled"
-    )  # before Ray is loaded, or its token would go into the home folder
     from ray.cluster_utils import Cluster
 
     period = {"health_check_period_ms": 300, "health_check_initial_delay_ms": 0}
@@ -137,6 +135,14 @@ def test_without_ray_the_extra_is_named(monkeypatch, tmp_path):
 @pytest.mark.parametrize("on", ["dask", "rays", "", "ray2:auto"])
 def test_another_kind_of_cluster_is_refused(on):
     with pytest.raises(NALMError, match="--on takes ray or ray:ADDRESS"), cluster.connected(on):
+        pass
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1:99999", "no-such-host.invalid:6379"])
+def test_a_cluster_that_is_not_there_is_a_sentence_at_once(address, monkeypatch):
+    ray = pytest.importorskip("ray", reason="the extra 'ray' is not installed")
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)  # another test may be connected to its own
+    with pytest.raises(NALMError, match="There is no Ray cluster at"), cluster.connected(f"ray:{address}"):
         pass
 
 
