@@ -6,18 +6,24 @@ import sys
 from pathlib import Path
 
 from nalm import shipped
+from nalm.config import Case
 from nalm.summary import summarise
 
 ROOT = Path(__file__).parent.parent
 TARGET = ROOT / "nalm" / "data" / "summary.json.gz"
 
 
+def plain(case: Case) -> bool:
+    """Whether a case asks for one number from numbers: of images and of several measures a unit is not suggested."""
+    return case.digits is None and not case.grids and not case.counts
+
+
 def summary(results: Path) -> bytes:
-    """Every case of every shipped experiment in a few numbers, as compressed JSON; of numbers, not of images."""
+    """Every plain case of every shipped experiment in a few numbers, as compressed JSON."""
     rows = []
     for name, path in shipped.experiments(results).items():
         origin = shipped.about(path)
-        for s in summarise([o for o in shipped.read(path) if o.case.digits is None]):
+        for s in summarise([o for o in shipped.read(path) if plain(o.case)]):
             recipe = json.loads(s.case.recipe.json())
             rows.append({"experiment": name, **s.plain(), "recipe": recipe, "device": origin["device"]})
     return gzip.compress(json.dumps(rows, separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)

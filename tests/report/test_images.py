@@ -47,7 +47,7 @@ def made(case, right, chosen=2):
         seconds=[0.5] * n,
         modes=["eager"] * n,
         resets=[0] * n,
-        measures=measures,
+        records=measures,
     )
 
 

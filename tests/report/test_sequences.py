@@ -40,7 +40,7 @@ def made(case, seeds, measures, validation, test):
         seconds=[0.5] * n,
         modes=["eager"] * n,
         resets=[0] * n,
-        measures=measures,
+        records=measures,
     )
 
 
