@@ -2,6 +2,12 @@
 
 Operations are cumulative: sub(a, b) = -a - b, div(a, b) = 1/(ab). Four inputs, of which the last plays no part.
 A run is right when its snapped expression is the target; the thesis names neither that rule nor the number of seeds.
+
+The frozen selector solves 1 to 3 of the 16 here and 7 in the thesis, whose code is not published. What was tried,
+with ten seeds each: Algorithm 1's line 13 as printed gives 0 to 3, ten times the learning rate 0 to 2; a line that
+is 0, taken as neutral to a division, 2 to 4 (both: 2 to 5); gradients clipped at norm 1 give 4 to 5, and 4 to 6
+with the neutral line. So most runs are lost to one division by almost 0, after which plain descent leaves the
+logits where no gradient reaches.
 """
 
 from typing import Any
