@@ -205,3 +205,8 @@ def unhurried() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+def sayable(text: object) -> bool:
+    """Whether this can be an experiment's name or title."""
+    return isinstance(text, str) and text.isprintable() and len(text) <= 1_000

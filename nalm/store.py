@@ -18,7 +18,7 @@ import numpy as np
 from nalm import __version__, locks
 from nalm.config import Case, Experiment
 from nalm.database import OUTCOMES as OUTCOMES
-from nalm.database import RIGHT, connect, errors, transaction, unhurried
+from nalm.database import RIGHT, connect, errors, sayable, transaction, unhurried
 from nalm.errors import NALMError
 from nalm.packed import Arrays as Arrays
 from nalm.packed import Finished as Finished
@@ -104,6 +104,10 @@ class Store:
 
     def register(self, experiment: Experiment) -> None:
         """Write down which cases belong to an experiment."""
+        if not (sayable(experiment.name) and sayable(experiment.title)):
+            raise NALMError(
+                f"An experiment's name and title are up to 1,000 printable characters, got {experiment.name[:80]!r}."
+            )
         with self._change():
             self.db.execute(
                 "INSERT OR REPLACE INTO experiments VALUES (?, ?)", (experiment.name, experiment.title)
@@ -178,7 +182,7 @@ class Store:
         with errors(self.path):
             rows = self.db.execute("SELECT name, title FROM experiments ORDER BY name").fetchall()
         for row in rows:
-            if not all(isinstance(text, str) and text.isprintable() and len(text) <= 1_000 for text in row):
+            if not all(sayable(text) for text in row):
                 raise NALMError(f"{self.path} is damaged: an experiment is called {str(row[0])[:80]!r}.")
         return dict(rows)
 

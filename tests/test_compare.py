@@ -203,6 +203,7 @@ def test_what_changed_is_marked_and_counted(folders):
     assert first["changed"] and first["lost"] == 8 and second["identical"]
 
 
+@pytest.mark.slow
 def test_the_published_claims_stand_for_the_second_folder():
     text = run(ROOT / "results", "published")
     assert "published numbers differ from ours" in text.splitlines()[-1]
@@ -220,6 +221,7 @@ def test_mistakes_are_sentences(folders, tmp_path):
     assert "Nothing is published about small" in mistake(folders / "a", "published")
 
 
+SHOWN = "[/red][bold]x[/bold]\\[link=file:///]" + "y" * 90
 HOSTILE = "[/red][bold]x[/bold]\\[link=file:///]\x1b[31m\r\n" + "y" * 90
 
 
@@ -227,8 +229,10 @@ def test_hostile_names_are_text(tmp_path):
     odd = Case((Layer(HOSTILE),), HOSTILE, Range(1, 2), Range(2, 6))
     for name, test in (("a", 1e-12), ("b", 1.0)):
         with Store(tmp_path / name, create=True) as store:
-            store.register(Experiment(HOSTILE, HOSTILE, (odd,), (0, 1)))
+            store.register(Experiment(SHOWN, SHOWN, (odd,), (0, 1)))
             store.save(runs(cases=[odd] * 2, test=[test] * 2))
+            with pytest.raises(NALMError, match="printable characters, got"):
+                store.register(Experiment(HOSTILE, "", (odd,), (0, 1)))
     text = run(tmp_path / "a", tmp_path / "b")
     assert "[/red][bold]x[/bold]" in "".join(line.split("  ")[0].strip() for line in text.splitlines())
     assert "\x1b" not in text and max(map(len, text.splitlines())) <= 80

@@ -69,6 +69,7 @@ def test_an_experiment_that_is_not_there_is_said(folder):
     assert done.returncode == 2 and "There is no experiment in" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_unit_of_ones_own_is_run_beside_the_published_ones(tmp_path):
     (tmp_path / "my_unit.py").write_text(MINE)
     words = ["run", "thesis/ch3/mul", *SMALL, "--unit", "my_unit.py:Mine", "--json", "--workers", "2"]

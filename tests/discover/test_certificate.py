@@ -121,6 +121,7 @@ def test_a_missing_term_is_noticed_under_noise():
     assert certificate.verdict == "none"
 
 
+@pytest.mark.slow
 def test_many_fitted_numbers_prove_less_than_few():
     x = table(1, 2, columns=8)
     weights = np.random.default_rng(0).standard_normal(8)

@@ -81,6 +81,7 @@ def test_very_large_and_very_small_numbers_are_taken():
     assert search(x, x[:, 1] / x[:, 0]).certificate.verdict in ("exact", "none")  # and no error
 
 
+@pytest.mark.slow
 def test_noise_finds_the_law_and_says_consistent():
     x = table(600, 4, 1, 3)
     clean = 3.7 * x[:, 0] / x[:, 1]
@@ -146,6 +147,7 @@ def test_a_time_limit_is_kept(limit):
     assert found.certificate.verdict == "none"
 
 
+@pytest.mark.slow
 def test_the_clock_is_read_often(monkeypatch):
     x, y = hard()
     search(x, y, max_time=1e-9)

@@ -67,6 +67,7 @@ def test_random_laws_inside_the_class_are_certified_and_right():
     assert all(o.right and o.network for o in certified)
 
 
+@pytest.mark.slow
 def test_targets_outside_the_class_are_never_certified():
     assert {trials.outside(seed).verdict for seed in range(5000, 5006)} == {"none"}
 

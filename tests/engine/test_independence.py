@@ -105,6 +105,7 @@ def test_state_of_another_population_is_refused():
         Training(runs, CPU, compiled=False).restore(state)
 
 
+@pytest.mark.slow
 def test_compiled_and_eager_agree_in_their_verdicts():
     cases = [case(), case("NMU", -2, -1), case(low=10, high=20)]
     eager = train(cases, range(25), "cpu", compiled=False)

@@ -94,7 +94,7 @@ def data_of(path):
     return json.loads(gzip.decompress(base64.b64decode(text)))
 
 
-@pytest.mark.parametrize("size", WIDTHS)
+@pytest.mark.parametrize("size", ["desktop", pytest.param("phone", marks=pytest.mark.slow)])
 def test_it_opens_from_disk_without_network_or_error_and_draws_every_figure(browser, shipped, size):
     scheme = "dark" if size == "phone" else "light"
     with Visit(browser, shipped, *WIDTHS[size], scheme=scheme) as v:
