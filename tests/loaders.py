@@ -1,6 +1,6 @@
 """Every loader of files that others may have made, with valid files for it; see fuzzing.py."""
 
-import importlib.util
+import gzip
 import random
 import sqlite3
 import zlib
@@ -13,6 +13,7 @@ from made import case, runs
 
 from nalm import asked, checkpoints, packed, shipped, tabular
 from nalm.config import Case, Experiment
+from nalm.data import mnist
 from nalm.discover import saved
 from nalm.engine import Run, Training
 from nalm.executor import tensors
@@ -24,11 +25,8 @@ from nalm.summary import summarise
 
 def targets(folder: Path) -> list[Target]:
     """One target per loader, its files in a folder of their own."""
-    makers = [store, cells, arrays, checkpoint, config, table, formula, law, tables]
-    if importlib.util.find_spec("nalm.data.mnist"):
-        makers.append(images)
     found = []
-    for make in makers:
+    for make in (store, cells, arrays, checkpoint, config, table, formula, law, tables, images):
         own = folder / make.__name__
         own.mkdir()
         found.append(make(own))
@@ -244,10 +242,6 @@ def tables(folder: Path) -> Target:
 
 def images(folder: Path) -> Target:
     """An IDX file of images, as it is and compressed."""
-    import gzip
-
-    from nalm.data import mnist
-
     plain = b"\0\0\x08\x03" + b"".join(n.to_bytes(4, "big") for n in (5, 4, 4)) + bytes(range(80))
     name = next(iter(mnist.FILES))
     mnist.FILES[name] = ((5, 4, 4), "no file has this")
