@@ -28,7 +28,7 @@ CREATE TABLE events (session INTEGER, time REAL, kind TEXT, population TEXT, run
 
 
 OUTCOMES = ("solved", "unsolved", "diverged")
-LONGEST = 100_000  # characters of a formula
+LONGEST = 2**24  # characters of a formula: a deep network spells a long one
 
 _REAL = ("validation", "test", "sparsity", "threshold", "seconds")
 _RUN = {"integer": "seed best_step steps resets neighbours", "text": "formula mode device"}
