@@ -129,7 +129,11 @@ def test_the_case_of_a_row_must_be_described(folder):
 ROOT = Path(__file__).parent.parent
 
 
-PARTLY = {"madsen/default", "mnist/product", "logic/count"}  # of operations, of layers, of the lengths of lists
+PARTLY = {
+    "madsen/default",
+    "mnist/product",
+    "logic/count",
+}  # of operations, of layers, of the lengths of lists
 FEWER = {  # seeds that some of the cases have
     "thesis/ch4/arithmetic": 5,
     "thesis/ch4/noise-ranges": 5,
