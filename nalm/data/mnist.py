@@ -83,7 +83,9 @@ def _read(place: Path, name: str) -> Bytes:
         )
     try:
         with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
-            content = file.read(4 * (1 + len(shape)) + math.prod(shape) + 1)  # one byte too many is enough to know
+            content = file.read(
+                4 * (1 + len(shape)) + math.prod(shape) + 1
+            )  # one byte too many is enough to know
     except (OSError, EOFError, zlib.error) as error:
         raise NALMError(f"{path} cannot be read ({error}): copy it again from its source.") from None
     array = parsed(content, shape, path)
