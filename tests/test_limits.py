@@ -13,7 +13,7 @@ from made import case, runs
 from million import fill
 from typer.testing import CliRunner
 
-from nalm import asked, checkpoints, shipped, source
+from nalm import asked, checkpoints, database, shipped, source
 from nalm.cli import app
 from nalm.config import Experiment
 from nalm.errors import NALMError
@@ -191,7 +191,7 @@ def test_an_experiment_with_a_hostile_name_is_not_written_anywhere(name, tmp_pat
         ("experiments", "name", "a\x1b[2Jb"),
         ("experiments", "title", "x" * 2_000),
         ("runs", "formula", "a\x1b]0;owned\x07*b"),
-        ("runs", "formula", "a" * 200_000),
+        ("runs", "formula", "a" * (database.LONGEST + 1)),
         ("runs", "seed", "seven"),
         ("runs", "outcome", "splendid"),
         ("sessions", "seen", "yesterday"),
