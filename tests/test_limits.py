@@ -177,7 +177,7 @@ def test_a_name_that_is_no_text_is_a_folder_too(tmp_path):
     assert len(Store(filled(folder)).outcomes()) == 2
 
 
-@pytest.mark.parametrize("name", ["../../evil", "/tmp/evil", "a/../b", "..", "a//b", "c\\d"])
+@pytest.mark.parametrize("name", ["../../evil", "/evil", "a/../b", "..", "a//b", "c\\d"])
 def test_an_experiment_with_a_hostile_name_is_not_written_anywhere(name, tmp_path):
     filled(tmp_path / "out", name)
     with Store(tmp_path / "out") as store, pytest.raises(NALMError, match="cannot be a file's name"):
