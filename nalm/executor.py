@@ -22,9 +22,10 @@ import torch
 
 from nalm import checkpoints, images
 from nalm.engine import NUMBERS, Fitting, Run, Training, device_for, populations, training_of
+from nalm.engine.compiler import out_of_memory
 from nalm.errors import NALMError
 from nalm.faults import Job as Job
-from nalm.faults import Queue, out_of_memory
+from nalm.faults import Queue
 from nalm.store import Arrays, Finished
 from nalm.units.custom import load
 

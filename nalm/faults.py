@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import torch
-
 from nalm import checkpoints
 from nalm.checkpoints import Checkpoint
 from nalm.engine import Run
@@ -30,11 +28,6 @@ class Job:
     def keys(self) -> list[Key]:
         """The runs by case and seed."""
         return [(run.case.hash, run.seed) for run in self.runs]
-
-
-def out_of_memory(error: Exception) -> bool:
-    """Whether this is how Python, the CPU's allocator or a GPU says so."""
-    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
 
 
 class Queue:

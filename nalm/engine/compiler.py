@@ -38,12 +38,19 @@ class Methods:
         return functional_call(self._modules[method], inside, arguments)
 
 
+def out_of_memory(error: Exception) -> bool:
+    """Whether this is how Python, the CPU's allocator or a GPU says so."""
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+
+
 class NotCompiled(UserWarning):
     """A population runs eagerly although compilation was asked for."""
 
 
 class Compiler:
     """Compiles each function on its first call; if that fails, says so once and runs it as it is.
+
+    Memory that runs out on that call is no failure of the compiler, and goes on to whoever can halve the population.
 
     Shapes and objects never change between calls of one population, so the checks dynamo makes before every
     call (half the cost of a small step) are switched off. That is safe because each function gets a code
@@ -77,6 +84,8 @@ class Compiler:
                     warnings.simplefilter("ignore", FutureWarning)
                     result = quick(*arguments)
             except Exception as error:
+                if out_of_memory(error):  # it would take as much uncompiled: fewer runs are the remedy
+                    raise
                 lines = str(error).strip().splitlines() or [type(error).__name__]
                 warnings.warn(
                     f"This population runs uncompiled and slower: {lines[0]}", NotCompiled, stacklevel=2

@@ -10,7 +10,7 @@ from nalm.units.cells import LSTM
 from nalm.units.snmu import SNMU
 
 
-@dataclass(frozen=True)
+@dataclass  # not frozen: older compilers (torch 2.11) cannot trace how a frozen one is made
 class Loop:
     r"""A unit along a sequence: :math:`h_t = \mathrm{unit}([x_t, h_{t-1}])`, and :math:`h_0` is one number everywhere.
 

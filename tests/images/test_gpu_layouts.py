@@ -2,8 +2,8 @@
 
 import pytest
 import torch
+from layouts import CASES
 
-from nalm.config import Case, Digits, Layer, Ramp, Recipe, grid
 from nalm.images.colour import Colours
 from nalm.images.data import resident
 from nalm.images.program import Member, Program
@@ -12,28 +12,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device, and there is none here"),
 ]
-
-BATCH = (("noise_range", "batch"),)
-COLOUR = Digits("colour", "drawn", samples=4, folds=3, validation=0.15, exact="rounded")
-PRODUCT = Digits("sequence", "drawn", length=2, lengths=(1, 2, 20), chosen="validation")
-SUM = Digits("sequence", "drawn", length=10, lengths=(1, 10, 200), chosen="validation")
-
-
-def case(layer, operation, digits, inputs=2, penalties=()):
-    first = 1 if operation == "multiply" and digits is PRODUCT else 0
-    pressed = tuple((name, Ramp(1)) for name in penalties)
-    recipe = Recipe(steps=1, batch=16, penalties=pressed)
-    return Case((layer,), operation, grid(first, 10), grid(first, 10), recipe, inputs=inputs, digits=digits)
-
-
-CASES = {
-    "pair": case(Layer("NMU"), "multiply", Digits(source="drawn", samples=4), penalties=("weight",)),
-    "colour": case(Layer("SNMU", options=BATCH), "multiply", COLOUR, penalties=("weight",)),
-    "product": case(Layer("SNMU", options=BATCH), "multiply", PRODUCT, penalties=("weight", "inputs")),
-    "lstm": case(Layer("LSTM", 2), "multiply", PRODUCT, inputs=3),
-    "sum": case(Layer("NAU"), "add", SUM, penalties=("weight", "inputs")),
-    "count": case(Layer("NAU", 10), "count", SUM, inputs=20, penalties=("weight",)),
-}
 
 
 def test_poses_are_the_same():

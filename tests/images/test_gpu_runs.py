@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch.nn import functional as T
 
 from nalm.config import Digits, Layer
 from nalm.engine import Run
@@ -52,14 +53,16 @@ def test_a_run_ends_the_same_alone_with_others_and_after_a_stop(tmp_path, layer)
 def test_captured_steps_are_the_steps_of_a_cpu():
     here = Member(Program(case(), "", torch.device("cpu"), False), 0)
     there = Member(Program(case(), "", torch.device("cuda"), True, torch.float32), 0)
+    begun = {name: p.clone() for name, p in here.params.items()}
     for member in (here, there):
         member.shuffle(0)
         for _ in range(5):
             member.advance("mse")
     torch.cuda.synchronize()
-    for name, p in here.params.items():
-        moved = (p - there.params[name].cpu()).abs().max()
-        assert moved < 5e-3, (name, moved)  # five steps of 1e-3, and TF32
+    for name, p in here.params.items():  # Adam moves by signs: where gradients are nearly 0, rounding decides
+        moves = torch.stack([(q - begun[name]).flatten() for q in (p, there.params[name].cpu())])
+        alike = T.cosine_similarity(moves[0], moves[1], 0)
+        assert alike > 0.95, (name, alike)
 
 
 def test_evaluations_are_those_of_a_cpu():
