@@ -1,7 +1,7 @@
 """Figures as plain values that Plotly draws: the field's three panels, and surfaces over two weights."""
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,18 @@ def colours(names: Sequence[str]) -> dict[str, tuple[str, str]]:
     return {n: (COLOURS[i % len(COLOURS)], SYMBOLS[i % len(SYMBOLS)]) for i, n in enumerate(order)}
 
 
+def with_legend(layout: dict[str, Any], names: Iterable[str], width: int = 500) -> dict[str, Any]:
+    """A layout with its legend above the plot, and as much room for it as its columns of equal width take."""
+    shown = list(dict.fromkeys(names))
+    columns = max(1, width // (45 + 7 * max(map(len, shown), default=0)))
+    room = 20 * -(-len(shown) // columns)
+    return layout | {
+        "height": layout["height"] + room,
+        "margin": layout["margin"] | {"t": 12 + room},
+        "legend": {"orientation": "h", "y": 1.01, "yanchor": "bottom"},
+    }
+
+
 def panels(
     group: Sequence[Summary],
     names: dict[Case, str],
@@ -63,14 +75,13 @@ def panels(
                 "showlegend": row == 0,
                 "legendgroup": unit,
             }
-    lines = -(-sum(len(unit) + 7 for unit in units) // 120)  # of the legend
     layout: dict[str, Any] = {
         "grid": {"rows": len(PANELS), "columns": 1, "pattern": "independent", "ygap": 0.08},
-        "height": 640 + 20 * lines,
-        "margin": {"l": 64, "r": 12, "t": 12 + 20 * lines, "b": 80},
-        "legend": {"orientation": "h", "y": 1.01, "yanchor": "bottom"},
+        "height": 640,
+        "margin": {"l": 64, "r": 12, "b": 80},
         "hovermode": "closest",
     }
+    layout = with_legend(layout, units, width=1_000)
     for row, (name, title) in enumerate(PANELS):
         axis = "" if row == 0 else str(row + 1)
         last = row == len(PANELS) - 1

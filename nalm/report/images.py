@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from nalm import stats
 from nalm.config import Case
-from nalm.report.figures import colours, safe
+from nalm.report.figures import colours, safe, with_legend
 from nalm.report.pictures import paired
 from nalm.report.study import Study
 from nalm.runs import Outcome
@@ -136,7 +136,8 @@ def accuracies(group: Sequence[Reading], looks: Looks) -> Figure:
         )
     ticks = [f"{SETS[which]}: {WORDS[part]}" for which, part in places]
     axis = {"tickvals": list(range(len(places))), "ticktext": ticks, "tickangle": -20, "zeroline": False}
-    return {"data": data, "layout": _layout("right, %", xaxis=axis, yaxis={"range": [-4, 104]})}
+    layout = _layout("right, %", xaxis=axis, yaxis={"range": [-4, 104]})
+    return {"data": data, "layout": with_legend(layout, (trace["name"] for trace in data))}
 
 
 def violins(group: Sequence[Reading], looks: Looks) -> Figure:
@@ -175,7 +176,8 @@ def labels_over_epochs(group: Sequence[Reading], looks: Looks) -> Figure:
                 }
             )
     axis = {"title": {"text": "epoch"}, "zeroline": False}
-    return {"data": data, "layout": _layout("digits read, %", xaxis=axis, yaxis={"range": [-4, 104]})}
+    layout = _layout("digits read, %", xaxis=axis, yaxis={"range": [-4, 104]})
+    return {"data": data, "layout": with_legend(layout, (trace["name"] for trace in data))}
 
 
 def trajectories(group: Sequence[Reading], looks: Looks, operation: str) -> Figure:
@@ -206,7 +208,8 @@ def trajectories(group: Sequence[Reading], looks: Looks, operation: str) -> Figu
                 "marker": star,
             }
         )
-    return {"data": data, "layout": _layout("second weight", xaxis={"title": {"text": "first weight"}})}
+    layout = _layout("second weight", xaxis={"title": {"text": "first weight"}})
+    return {"data": data, "layout": with_legend(layout, (trace["name"] for trace in data))}
 
 
 def digits(group: Sequence[Reading], looks: Looks) -> Figure:
@@ -227,7 +230,8 @@ def digits(group: Sequence[Reading], looks: Looks) -> Figure:
             | {"hovertemplate": f"<b>{safe(c.name)}</b>, digit %{{x}}: %{{y:.2f}}%<extra></extra>"}
         )
     axis = {"title": {"text": f"digit (fold {group[0].confusion()[0]})"}, "dtick": 1, "zeroline": False}
-    return {"data": data, "layout": _layout("read rightly, %", xaxis=axis, yaxis={"range": [-4, 104]})}
+    layout = _layout("read rightly, %", xaxis=axis, yaxis={"range": [-4, 104]})
+    return {"data": data, "layout": with_legend(layout, (trace["name"] for trace in data))}
 
 
 def confusion(c: Reading) -> Figure:
@@ -273,7 +277,6 @@ def _layout(title: str, xaxis: Figure | None = None, yaxis: Figure | None = None
     return {
         "height": 380,
         "margin": {"l": 60, "r": 12, "t": 12, "b": 64},
-        "legend": {"orientation": "h", "y": 1.16},
         "hovermode": "closest",
         "xaxis": xaxis or {},
         "yaxis": {"title": {"text": title}, "zeroline": False, **(yaxis or {})},

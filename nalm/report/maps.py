@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from nalm.config import Case
 from nalm.landscapes import Surface
 from nalm.landscapes.models import predictions, starts
 from nalm.report.study import Study
@@ -21,9 +22,14 @@ def drawn(study: Study) -> list[Surface]:
         runs = study.runs[s.case.hash[:12]]
         if s.case.recipe.grid:
             found += _starts(study, runs)
-        elif compared and s.case.inputs == 2 and len(s.case.model) == 1 and not s.case.grids:
+        elif compared and _of_two_numbers(s.case):
             found += _predictions(study, runs)
     return found
+
+
+def _of_two_numbers(case: Case) -> bool:
+    """Whether a model takes two numbers, rather than what a network reads of images, and is not drawn elsewhere."""
+    return case.inputs == 2 and len(case.model) == 1 and not case.grids and case.digits is None
 
 
 def _starts(study: Study, runs: Sequence[Outcome]) -> list[Surface]:

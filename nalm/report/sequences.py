@@ -7,14 +7,13 @@ import numpy as np
 
 from nalm import lengths
 from nalm.lengths import Length, Row
-from nalm.report.figures import colours, safe
+from nalm.report.figures import colours, safe, with_legend
 from nalm.report.study import Study
 from nalm.rules import near
 
 Figure = dict[str, Any]
 WORDS = {"multiply": "products", "add": "sums", "count": "counts"}
 FLOOR = 1e-12  # of an error on a logarithmic axis
-WIDTH = 0.6  # of a length's place on the axis, shared by its cells
 
 
 def sequences(study: Study) -> list[dict[str, Any]]:
@@ -90,49 +89,43 @@ def errors(rows: Sequence[Row]) -> Figure:
             "hovertemplate": "limit, length %{x}: %{y:.4g}<extra></extra>",
         }
     )
-    return {
-        "data": data,
-        "layout": _layout(rows, "squared error", {"type": "log", "exponentformat": "power"}),
-    }
+    layout = _layout(rows, "squared error", {"type": "log", "exponentformat": "power"})
+    return {"data": data, "layout": with_legend(layout, (trace["name"] for trace in data))}
 
 
 def success(rows: Sequence[Row]) -> Figure:
-    """Share of runs below the limit by length with Wilson's intervals; published shares as open marks."""
+    """Share of runs below the limit by length; Wilson's intervals are told of a mark and stand in the table.
+
+    Published shares are open marks.
+    """
     looks = colours([row.name for row in rows])
     data: list[Figure] = []
-    shown = rows[1:] or rows  # of references it says nothing
-    for k, row in enumerate(shown):
+    for row in rows[1:] or rows:  # of references it says nothing
         found = [r.success for r in row.lengths]
         x = [r.length for r in row.lengths]
-        shift = 0.0 if _wide(rows) else WIDTH * (k - (len(shown) - 1) / 2) / len(shown)
+        told = [
+            f"length {n}: {round(i.estimate * i.n)} of {i.n} runs [{i.low:.2f}, {i.high:.2f}]"
+            for n, i in zip(x, found, strict=True)
+        ]
         data.append(
-            _marks(row.name, looks, [n + shift for n in x], [i.estimate for i in found])
-            | {
-                "error_y": _whiskers(
-                    [i.high - i.estimate for i in found], [i.estimate - i.low for i in found]
-                ),
-                "text": [
-                    f"length {n}: {round(i.estimate * i.n)} of {i.n} runs"
-                    for n, i in zip(x, found, strict=True)
-                ],
-                "hovertemplate": f"<b>{safe(row.name)}</b>, %{{text}}<extra></extra>",
-            }
+            _marks(row.name, looks, x, [i.estimate for i in found])
+            | {"mode": "lines+markers", "line": {"width": 1, "color": looks[row.name][0]}, "text": told}
+            | {"hovertemplate": f"<b>{safe(row.name)}</b>, %{{text}}<extra></extra>"}
         )
         published = lengths.published(row.case)
         if published:
-            open_marks = _marks(
-                f"{row.name}, published", looks | {f"{row.name}, published": looks[row.name]}, [], []
-            )
+            name = f"{row.name}, published"
+            open_marks = _marks(name, {name: looks[row.name]}, [], [])
             open_marks["marker"] |= {"symbol": f"{looks[row.name][1]}-open", "size": 10}
             values = [published[n].value for n in x if n in published]
+            said = f"<b>{safe(row.name)}</b> published, length %{{x}}: %{{y}}<extra></extra>"
             data.append(
                 open_marks
                 | {"x": [n for n in x if n in published], "y": values, "visible": "legendonly"}
-                | {
-                    "hovertemplate": f"<b>{safe(row.name)}</b> published, length %{{x}}: %{{y}}<extra></extra>"
-                }
+                | {"hovertemplate": said}
             )
-    return {"data": data, "layout": _layout(rows, "share of runs solved", {"range": [-0.04, 1.06]})}
+    layout = _layout(rows, "share of runs solved", {"range": [-0.04, 1.06]})
+    return {"data": data, "layout": with_legend(layout, (trace["name"] for trace in data))}
 
 
 def _marks(
@@ -163,8 +156,7 @@ def _wide(rows: Sequence[Row]) -> bool:
 def _layout(rows: Sequence[Row], title: str, axis: dict[str, Any]) -> dict[str, Any]:
     return {
         "height": 360,
-        "margin": {"l": 64, "r": 12, "t": 12, "b": 44},
-        "legend": {"orientation": "h", "y": 1.14},
+        "margin": {"l": 64, "r": 12, "b": 44},
         "xaxis": {"title": {"text": "length of the sequences"}, "type": "log" if _wide(rows) else "linear"},
         "yaxis": {"title": {"text": title}, **axis},
     }
