@@ -1,5 +1,6 @@
 """Results as tables for a terminal; they fit its width."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -140,17 +141,16 @@ def beside(verdicts: Iterable[Verdict]) -> Table:
 
 
 def _number(value: float, low: float | None, high: float | None, between: str = "\n") -> str:
-    ends = (
-        ""
-        if low is None or high is None or low == high
-        else f"{between}[dim]\\[{_few(low)}, {_few(high)}][/]"
-    )
-    return f"{_few(value)}{ends}"
+    if low is None or high is None or low == high or not math.isfinite(high - low):
+        return _few(value)
+    return f"{_few(value)}{between}[dim]\\[{_few(low)}, {_few(high)}][/]"
 
 
 def _few(value: float) -> str:
-    """Three digits, or a whole number of thousands."""
-    return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.3g}"
+    """Three digits, a whole number from a thousand on, a power of ten where that is shorter, or that it is none."""
+    if not math.isfinite(value):
+        return "not finite"
+    return f"{value:,.0f}" if 1_000 <= abs(value) < 1e9 else f"{value:.3g}"
 
 
 def _interval(interval: Interval | None) -> str:

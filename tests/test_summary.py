@@ -5,6 +5,7 @@ import json
 import math
 from dataclasses import replace
 
+import pytest
 from made import claim, outcomes
 from rich.console import Console
 
@@ -84,3 +85,12 @@ def test_cases_that_differ_in_their_loss_stand_side_by_side():
 def test_names_of_folders_are_no_markup():
     found = {"folder": "a[/b]", "experiments": [], "working": [], "checkpoints": [], "begun": 3}
     assert "a[/b]" in printed(*tables.status(found)) and "3 runs were begun" in printed(*tables.status(found))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.01234, "0.0123"), (12_345.6, "12,346"), (5.4e17, "5.4e+17"), (math.inf, "not finite")],
+)
+def test_numbers_of_any_size_fit_a_cell(value, text):
+    assert tables._few(value) == text
+    assert tables._number(value, -math.inf, math.inf) == text
