@@ -28,7 +28,7 @@ from nalm.faults import Fault, Job, Queue
 from nalm.store import Arrays
 from nalm.units.custom import load
 
-SCHEDULING = 0.01  # seconds that a task costs beside its work (docs/scale.md)
+SCHEDULING = 0.015  # seconds that a task costs beside its work (docs/scale.md)
 SHARE = 0.02  # of the work that scheduling may cost
 COMPILED = 60.0  # seconds of work that are worth compiling a program once more
 WAVES = 4  # tasks per worker to aim at: the last ones then end together
