@@ -23,7 +23,8 @@ class Digits(Value):
     ``exact`` is when an output counts as right: equal to the last bit, equal when rounded to whole numbers,
     or when rounded to five decimals. ``chosen`` is the epoch that is judged: the last, or of the last ten the one
     with the most right outputs in training, or of all the one with the lowest error on validation images.
-    ``drawn`` digits are made in code, for machines without MNIST.
+    ``drawn`` digits are made in code, for machines without MNIST. ``start`` is the seed of the layers' first weights in
+    every fold; below 0 a fold has its own.
 
     ``colour``: two images on top of one another, each in a channel of its own, turned, scaled and moved; the share
     ``validation`` of the training samples is held out. ``identity`` starts with nothing undone by the localisers.
@@ -45,6 +46,7 @@ class Digits(Value):
     length: int = later(0)
     lengths: tuple[int, ...] = later(())
     every: int = later(1)
+    start: int = later(-1)
 
     def check(self) -> None:
         sequence = self.layout == "sequence"

@@ -162,7 +162,9 @@ class Member:
         self.program, self.seed = program, seed
         device, case = program.device, program.case
         self.stream = torch.cuda.Stream() if device.type == "cuda" else None
-        self.params = {n: p.to(device) for n, p in starts(program.network, seed).items()}
+        assert case.digits is not None
+        begun = starts(program.network, seed, case.digits.start)
+        self.params = {n: p.to(device) for n, p in begun.items()}
         count = len(program.optimiser.slots)
         self.slots = {n: [torch.zeros_like(p) for _ in range(count)] for n, p in self.params.items()}
         self.noise = {n: k.to(device) for n, k in buffers(program.network, seed).items()}

@@ -115,11 +115,15 @@ class Pair(nn.Module):
         self.arithmetic.project()
 
 
-def starts(network: nn.Module, seed: int) -> Tensors:
-    """Initial parameters by name, a function of the seed: those of the layers as ever, a reader's as torch's."""
+def starts(network: nn.Module, seed: int, first: int = -1) -> Tensors:
+    """Initial parameters by name, a function of the seed: those of the layers as ever, a reader's as torch's.
+
+    Layers may begin as with another seed, ``first``.
+    """
     arithmetic = network.get_submodule("arithmetic")
     assert isinstance(arithmetic, Network)
-    found = {f"arithmetic.{n}": t[0] for n, t in arithmetic.starts([seed], torch.zeros(1)).items()}
+    begun = arithmetic.starts([first if first >= 0 else seed], torch.zeros(1))
+    found = {f"arithmetic.{n}": t[0] for n, t in begun.items()}
     modules = [(n, m) for n, m in network.named_modules() if isinstance(m, nn.Conv2d | nn.Linear)]
     for i, (name, module) in enumerate(modules):
         source = draws.Drawn([seed], FIRST + i)

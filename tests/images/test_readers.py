@@ -5,6 +5,8 @@ import torch
 
 from nalm import draws
 from nalm.config import Layer
+from nalm.experiments import EXPERIMENTS
+from nalm.images.program import Member, Program
 from nalm.images.readers import Classifier, Dropout, Pair, buffers, softargmax, starts
 
 NMU = (Layer("NMU"),)
@@ -77,3 +79,23 @@ def test_lower_precision_stays_inside_the_reader():
     weight = network.arithmetic.layers[0].weight[0]
     by_hand = (weight * digits + 1 - weight)[:, :1] * (weight * digits + 1 - weight)[:, 1:]
     torch.testing.assert_close(output, by_hand)
+
+
+def test_layers_can_start_alike_in_every_fold_while_readers_do_not():
+    network = Pair(NMU, 0)
+    own, shared = starts(network, 0), starts(network, 0, first=3)
+    same = {n for n in own if torch.equal(own[n], shared[n])}
+    assert same == {n for n in own if n.startswith("reader.")}
+    assert torch.equal(shared["arithmetic.layers.0.weight"], starts(network, 3)["arithmetic.layers.0.weight"])
+
+
+def test_units_that_divide_start_alike_and_elsewhere_apart():
+    def first(case, seed):
+        small = case.replace(digits=case.digits.replace(source="drawn", samples=2))
+        member = Member(Program(small, "", torch.device("cpu"), compiled=False), seed)
+        return member.params["arithmetic.layers.0.weight"].tolist()
+
+    alike = {c.model[0].unit: c for c in EXPERIMENTS["mnist/division"].cases}
+    for case in EXPERIMENTS["mnist/division-starts"].cases:
+        published = alike[case.model[0].unit]
+        assert first(published, 0) == first(published, 1) == first(case, 3) != first(case, 0)
