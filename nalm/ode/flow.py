@@ -10,7 +10,7 @@ import numpy as np
 from scipy.integrate import DOP853
 
 from nalm.discover.expression import Array
-from nalm.ode.model import TINY, Model, Term, raised, value
+from nalm.ode.model import TINY, Model, Term, raised, steepness, value
 
 STAGES = DOP853.n_stages
 MOST_STEPS = 40  # of one stretch: more is stiff, or leads away
@@ -70,7 +70,7 @@ def flow(
             y = np.where(good[:, None, None], new, y)
             left = np.where(good, left - h, left)
             k[0] = np.where(good[:, None, None], k[STAGES], k[0])
-            h = h * np.where(good, factor, np.minimum(factor, 0.9))
+            h = h * np.where(good, factor, np.minimum(factor, 0.5))  # at a kink errors hardly fall
             there = left <= 1e-13 * duration[at]
             if there.any():
                 final[at[there]] = y[there]
@@ -122,7 +122,7 @@ class _Terms:
             if p:
                 rest = [powers[f] for f in fs if f[0] != i]
                 if p != 1:
-                    rest.append(p * raised(x[:, i], p - 1))
+                    rest.append(steepness(x[:, i], p))
                 slope = _product(rest, x)
                 if t.below is not None:
                     slope = slope / (t.half + x[:, t.below])

@@ -172,6 +172,12 @@ def raised(x: Array, power: float) -> Array:
     return np.maximum(x, TINY) ** power
 
 
+def steepness(x: Array, power: float) -> Array:
+    """The derivative of x**power; none where a broken power is that of a tiny number."""
+    slope = power * raised(x, power - 1)
+    return slope if power % 1 == 0 else np.where(x > TINY, slope, 0.0)
+
+
 def value(term: Term, x: Array) -> Array:
     """A term on states (..., variables)."""
     product = np.ones(x.shape[:-1])
@@ -187,7 +193,7 @@ def slope(term: Term, i: int, x: Array) -> Array:
     if not p and term.below != i:
         return np.zeros(x.shape[:-1])
     rest = replace(term, powers=tuple(q if n != i else 0.0 for n, q in enumerate(term.powers)))
-    out = value(rest, x) * (p * raised(x[..., i], p - 1) if p not in (0.0, 1.0) else p)
+    out = value(rest, x) * (steepness(x[..., i], p) if p not in (0.0, 1.0) else p)
     if term.below == i:
         out = out - value(term, x) / (term.half + x[..., i])
     return out

@@ -66,31 +66,42 @@ class Search:
 
 
 def prepared(runs: Runs, scales: Array, check: Callable[[], None]) -> Search:
-    """The path between the samples and the library of terms."""
+    """The path between the samples and the library of terms; noise alone gives no variable both signs."""
     path = splined(runs)
-    runs = replace(runs, tolerance=float(np.clip(1e-3 * np.median(path.noise), 1e-9, 1e-6)))
+    runs = replace(runs, tolerance=float(np.clip(1e-3 * np.median(path.noise), 1e-9, 1e-4)))
     low = runs.x.min(0)
     signed = low < -np.maximum(4 * path.noise * runs.spread, 1e-9)
     return Search(runs, path, scales, signed, check, library(signed))
 
 
 def searched(search: Search, restarts: int, seed: int) -> None:
-    """Fill in what the restarts find, and the best of it; stops early, with what there is, when time is up."""
-    fitter = search.fitter
+    """Fill in what the restarts find, and the best of it; stops early, with what there is, when time is up.
+
+    The best is extended after the first restart already, before the others can use up the time.
+    """
+    extended = None
     try:
         search.best = _rough(search)
         for k in range(restarts):
             search.found.append(_restart(search, k, seed))
             search.keep(search.found[-1])
-        for _ in range(3):
-            if search.best.error < FLOOR:
-                break
-            better = fitter.extended(search.best)
-            if not fitter.length(better) < fitter.length(search.best) - 1e-6:
-                break
-            search.best = better
+            if k in (0, restarts - 1) and search.best is not extended:
+                _extend(search)
+                extended = search.best
     except TimeUpError:
         search.found += [None] * (restarts - len(search.found))
+
+
+def _extend(search: Search) -> None:
+    """Exchange and add terms of the best as long as that makes it shorter."""
+    for _ in range(3):
+        before = search.best
+        assert before is not None  # the rough one at least
+        if before.error < FLOOR:
+            break
+        search.keep(search.fitter.extended(before))
+        if search.best is before:
+            break
 
 
 def _rough(search: Search) -> Shot:
@@ -114,7 +125,7 @@ def _restart(search: Search, k: int, seed: int) -> Shot:
         terms = [t for t, keep in zip(terms, kept, strict=True) if keep or set(t.powers) <= {0.0, 1.0}]
     local = Fitter(runs, search.nodes, search.scales, tuple(terms), search.check)
     tried: list[Shot] = []
-    for model in proposed(search.path, runs, terms, search.check, FEWER if k else PROPOSALS):
+    for model in proposed(search.path, runs, terms, search.signed, search.check, FEWER if k else PROPOSALS):
         tried.append(local.fit(model, steps=8))
         if not k:  # with equal weights: the best so far, should time run out
             search.keep(tried[-1])

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nalm.discover.expression import Array
+from nalm.discover.noise import FREE, SYMBOL
 from nalm.ode.model import TINY, Entry, Model, Term, value
 from nalm.ode.path import WEIGHTS, Path
 from nalm.ode.shooting import Runs, descended
@@ -165,12 +166,13 @@ def _whitening(j: int, path: Path, runs: Runs) -> Array:
 
 
 def proposed(
-    path: Path, runs: Runs, terms: Sequence[Term], check: Callable[[], None], most: int
+    path: Path, runs: Runs, terms: Sequence[Term], signed: np.ndarray, check: Callable[[], None], most: int
 ) -> list[Model]:
     """The best structures by the integral form, cheapest first.
 
     Sets are searched in the whole library and among whole exponents. The terms of each equation's best sets, with
-    their fitted exponents, are then offered to all equations: what leaves one variable often enters another.
+    their fitted exponents, are then offered to all equations: what leaves one variable often enters another. Exponents
+    of the ``signed`` variables are whole; a path that dips below zero under noise makes no other variable one of them.
     """
     form, d = Integrals(path, runs, check), runs.x.shape[1]
     columns, plain = form.columns(terms), whole(terms)
@@ -179,7 +181,6 @@ def proposed(
         few = [tuple(plain[k] for k in s) for s in form.sets(j, columns[:, plain])]
         chosen = [tuple(terms[k] for k in s) for s in sorted({*form.sets(j, columns), *few})]
         options.append([form.solved(j, c) for c in chosen] + [form.fitted(j, c) for c in chosen])
-    signed = path.between.min((0, 1)) < 0
     if d == 1:
         return [_unbroken(m, signed) for m in combined(options, len(runs.inner), most)]
     best = [sorted(o, key=lambda c: _alone(c, len(runs.inner)))[:2] for o in options]
@@ -213,19 +214,27 @@ def _alone(choice: Choice, rows: int) -> float:
 
 
 def combined(options: Sequence[Sequence[Choice]], rows: int, most: int) -> list[Model]:
-    """Sets of terms for all equations together, cheapest first, each structure once: what is shared is paid once."""
+    """Sets of terms for all equations together, cheapest first, each structure once: what is shared is paid once.
+
+    A join costs no less than the rates it adds, were all its terms shared: what is dearer even so is not made.
+    """
     beam: list[tuple[float, float, Model]] = [(0.0, 0.0, Model((), (), ()))]
+    each, width = float(np.log(rows)), 8 * most
     for j, choices in enumerate(options):
+        misfits = [rows * float(np.log(c.misfit + FLOOR)) for c in choices]
+        least = [m + each * (FREE + SYMBOL) * len(c.terms) for m, c in zip(misfits, choices, strict=True)]
+        pairs = sorted((b[0] + least[c], n, c) for n, b in enumerate(beam) for c in range(len(choices)))
         wider: dict[object, tuple[float, float, Model]] = {}
-        for _, misfit, model in beam:
-            for c in choices:
-                joined = _joined(model, j, c)
-                now = misfit + rows * float(np.log(c.misfit + FLOOR))
-                found = (now + float(np.log(rows)) * joined.price, now, joined)
-                key = (joined.pattern, len(joined.moving))
-                if key not in wider or found[0] < wider[key][0]:
-                    wider[key] = found
-        beam = sorted(wider.values(), key=lambda b: b[0])[: 8 * most]
+        for bound, n, c in pairs:
+            if len(wider) >= width and bound > sorted(w[0] for w in wider.values())[width - 1]:
+                break
+            joined = _joined(beam[n][2], j, choices[c])
+            now = beam[n][1] + misfits[c]
+            found = (now + each * joined.price, now, joined)
+            key = (joined.pattern, len(joined.moving))
+            if key not in wider or found[0] < wider[key][0]:
+                wider[key] = found
+        beam = sorted(wider.values(), key=lambda b: b[0])[:width]
     return [model for _, _, model in beam[:most]]
 
 

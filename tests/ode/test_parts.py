@@ -8,12 +8,16 @@ import pytest
 import nalm
 from nalm.discover.expression import Input, Power, Sum
 from nalm.discover.law import Law
+from nalm.discover.problem import TimeUpError
 from nalm.errors import NALMError
+from nalm.ode import search as searching
 from nalm.ode.data import checked
 from nalm.ode.flow import flow
 from nalm.ode.model import Entry, Model, Term, slope, value
 from nalm.ode.path import deviations, splined
-from nalm.ode.selection import library, proposed
+from nalm.ode.refine import Fitter
+from nalm.ode.search import prepared
+from nalm.ode.selection import Choice, combined, library, proposed
 from nalm.ode.shooting import Runs, shoot
 from nalm.ode.system import Number, System
 from nalm.ode.systems import KNOWN
@@ -48,6 +52,17 @@ def test_slopes_of_a_flow_are_those_of_differences():
         more = Model((*MODEL.terms, Term((0.0, 1.0))), (*MODEL.entries, Entry(j, 3, 3)), (*MODEL.rates, h))
         rough = (end(more) - end()) / h
         np.testing.assert_allclose(f.number_slopes[:, :, len(p) + j], rough, rtol=1e-3, atol=1e-5)
+
+
+def test_slopes_below_zero_are_those_of_differences_too():
+    model = Model(
+        (Term((0.5,)),), (Entry(0, 0, 0),), (2.0,)
+    )  # a broken power of a negative number is a constant
+    ends = [
+        flow(model, np.array([[x]]), np.array([0.1]), tolerance=1e-11).end for x in (-0.1 - 1e-6, -0.1 + 1e-6)
+    ]
+    slopes = flow(model, np.array([[-0.1]]), np.array([0.1]), tolerance=1e-11).start_slopes
+    assert slopes.item() == pytest.approx(float((ends[1] - ends[0]).item() / 2e-6)) == pytest.approx(1.0)
 
 
 def test_a_flow_that_leads_away_does_not_arrive():
@@ -95,11 +110,53 @@ def test_noise_is_read_off_the_samples():
 def test_the_integral_form_alone_proposes_the_structure():
     known = next(k for k in KNOWN if k.name == "Lotka-Volterra")
     data = checked(*known.trajectory(), known.names)
-    runs = data.runs()
-    model = proposed(splined(runs), runs, library(np.zeros(2, bool)), lambda: None, 1)[0]
+    runs, signed = data.runs(), np.zeros(2, bool)
+    model = proposed(splined(runs), runs, library(signed), signed, lambda: None, 1)[0]
     assert sorted(model.terms, key=str) == sorted(
         [Term((1.0, 0.0)), Term((1.0, 1.0)), Term((0.0, 1.0))], key=str
     )
+
+
+@pytest.mark.parametrize("noise, seed", [(0.01, 0), (0.03, 2)])
+def test_noise_around_zero_leaves_broken_exponents(noise, seed):
+    known = next(k for k in KNOWN if k.name == "fractional SIR")
+    data = checked(*known.trajectory(noise, seed), known.names)
+    search = prepared(data.runs(), data.scales()[0], lambda: None)
+    assert search.path.between.min() < 0  # the spline dips below zero
+    assert not search.signed.any()  # by less than the noise
+    models = proposed(search.path, search.runs, search.terms, search.signed, search.check, 8)
+    infected = [t.powers[1] for m in models for t in m.terms if t.shape == ((0, 1), None)]
+    assert min(abs(p - 0.5) for p in infected) < 0.05
+
+
+def test_the_best_is_extended_before_restarts_use_up_the_time(monkeypatch):
+    known = next(k for k in KNOWN if k.name == "logistic growth")
+    data = checked(*known.trajectory(0.01), known.names)
+    search = prepared(data.runs(), data.scales()[0], lambda: None)
+    first, extended = searching._restart, []
+
+    def restart(search, k, seed):
+        if k:
+            raise TimeUpError
+        return first(search, k, seed)
+
+    monkeypatch.setattr(searching, "_restart", restart)
+    monkeypatch.setattr(Fitter, "extended", lambda self, shot: extended.append(shot) or shot)
+    searching.searched(search, 3, 0)
+    assert extended == [search.found[0]] and search.found[1:] == [None, None]
+
+
+def test_what_is_too_dear_to_join_is_not_missed():
+    rng = np.random.default_rng(0)
+    terms = [Term((p, q)) for p in (0.0, 0.5, 1.0) for q in (0.0, 0.3, 1.0)]
+
+    def choice() -> Choice:
+        chosen = rng.choice(len(terms), rng.integers(1, 4), replace=False)
+        return Choice(tuple(terms[k] for k in chosen), (1.0,) * len(chosen), float(rng.uniform(0.01, 1)))
+
+    options = [[choice() for _ in range(30)] for _ in range(2)]
+    everything = combined(options, 40, 200)  # a beam so wide that nothing is left out
+    assert combined(options, 40, 3) == everything[:3]
 
 
 SYSTEM = System(
