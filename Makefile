@@ -30,7 +30,7 @@ check: lint test  ## everything that must hold before a commit
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,report,sklearn,parquet,baselines,ray]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,report,sklearn,parquet,baselines,ray,ode]'
 	touch $@
 
 browser:  # for the tests of the page; without it they are skipped
