@@ -28,7 +28,7 @@ lint: $(READY)
 
 check: lint test  ## everything that must hold before a commit
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml constraints.txt Makefile
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,report,sklearn,parquet,baselines,ray,ode]'
 	touch $@
