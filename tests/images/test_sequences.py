@@ -199,7 +199,7 @@ def test_the_epoch_with_the_best_validation_counts():
 def test_a_loop_learns_to_add():
     """Digits drawn in code, two at a time: the error falls far below the target's variance, at longer lengths too."""
     case = Case((Layer("NAU"),), "add", grid(0, 10), grid(0, 10), Recipe(steps=1, batch=32), digits=SMALL)
-    case = case.replace(recipe=case.recipe.replace(steps=20 * case.epoch, penalties=(("inputs", Ramp(1)),)))
+    case = case.replace(recipe=case.recipe.replace(steps=36 * case.epoch, penalties=(("inputs", Ramp(1)),)))
     training = Training([Run(case, 0, 0)], torch.device("cpu"))
     while not training.finished:
         training.advance()
