@@ -180,3 +180,22 @@ def test_the_summary_in_the_package_is_that_of_the_shipped_results():
 
 def test_all_shipped_results_together_stay_small():
     assert sum(p.stat().st_size for p in (ROOT / "results").rglob("*") if p.is_file()) < 30e6
+
+
+def test_a_nmu_keeps_one_of_a_hundred_sums_or_three():
+    runs = shipped.read(ROOT / "results" / "heim" / "large" / "add.csv.gz")
+    found = [o for o in runs if o.case.model[-1].unit == "NMU"]
+    kept = {o.seed: round(o.measures["nonzero 1e-05"] / 101) for o in found}
+    assert sorted(kept.values()) == [1] * 3 + [3] * 7
+    for o in found:
+        assert 0.004 < o.measures["test"] < 0.007 if kept[o.seed] == 1 else o.measures["validation"] > 17
+
+
+def test_where_a_unit_divides_the_other_way_round_the_reader_reads_nine_over_the_digit():
+    path = ROOT / "results" / "mnist" / "division-starts.csv.gz"
+    curves = shipped.curves(path)
+    for o in shipped.read(path):
+        counts = curves[o.case.hash[:12], o.seed]["test.confusion"].reshape(2, 10, 10).sum(0)
+        asked = [d for d in range(1, 10) if counts[d].sum()]
+        assert o.formula == "b/a"
+        assert all(abs(counts[d].argmax() - 9 / d) <= 0.5 for d in asked)

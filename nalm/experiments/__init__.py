@@ -6,22 +6,22 @@ from nalm.config import Experiment
 from nalm.errors import unknown
 
 MODULES = (  # in the order in which they are listed; a new one is named here
-    *(
-        "quick",
-        "ch1",
-        "ch3",
-        "ch4",
-        "ch5",
-        "ch5_more",
-        "ch6",
-        "ch7",
-        "madsen",
-        "schloer",
-        "heim",
-        "trask",
-        "beyond",
-    ),
-    *("logic", "mnist", "mnist_more"),
+    "quick",
+    "ch1",
+    "ch3",
+    "ch4",
+    "ch5",
+    "ch5_more",
+    "ch6",
+    "ch7",
+    "madsen",
+    "schloer",
+    "heim",
+    "trask",
+    "beyond",
+    "logic",
+    "mnist",
+    "mnist_more",
 )
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
