@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from fuzzing import NUMBERS, WORDS, Target
+from fuzzing import Target
 from made import case, runs
+from mutations import NUMBERS, WORDS
 
 from nalm import asked, checkpoints, packed, shipped, tabular
 from nalm.config import Case, Experiment
