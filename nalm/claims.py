@@ -26,6 +26,11 @@ class Verdict:
     verdict: str
     why: str
 
+    @property
+    def compared(self) -> bool:
+        """Whether ours says anything about theirs; a number of ours may be there and not."""
+        return self.verdict != "not comparable"
+
 
 def judge(claim: Claim, runs: Runs | Sequence[Outcome]) -> Verdict:
     """Put our runs beside a published number.

@@ -10,6 +10,7 @@ from nalm.stats import Interval
 
 PERCENT = 100.0
 LEAST = 10  # one part in so many of the published epochs
+WIDE = PERCENT / 2  # an interval wider than this says nothing
 
 
 def _epochs(runs: Sequence[Outcome]) -> tuple[int, int]:
@@ -22,35 +23,33 @@ def _length(runs: Sequence[Outcome]) -> str:
     return "" if short >= wanted else f", after {short:,} epochs instead of {wanted:,}"
 
 
-def _few(runs: Sequence[Outcome]) -> Judgement | None:
-    """Why runs say nothing about a published number: there are none, or they have hardly begun."""
-    if not runs:
-        return NOTHING
+def _told(claim: Claim, ours: Interval, runs: Sequence[Outcome], words: str) -> Judgement:
+    """A verdict, unless our runs have hardly begun or are so few that their interval would agree with anything."""
     short, wanted = _epochs(runs)
-    return (
-        None
-        if LEAST * short >= wanted
-        else (None, "not comparable", f"{short:,} of {wanted:,} epochs were trained")
-    )
+    if LEAST * short < wanted:
+        return ours, "not comparable", f"{words}: {short:,} of {wanted:,} epochs were trained"
+    if ours.high - ours.low > WIDE:
+        return ours, "not comparable", f"{words}{_length(runs)}: too few folds, nearly any number would agree"
+    return ours, word(near(claim, ours)), f"{words}{_length(runs)}"
 
 
 def _accuracy(claim: Claim, everything: Runs) -> Judgement:
     """The mean share of right outputs over folds in percent, with Student's interval."""
     runs = everything.of(claim.unit, claim.where)
-    if few := _few(runs):
-        return few
+    if not runs:
+        return NOTHING
     ours = stats.mean([PERCENT * (1 - o.test) for o in runs], 0.0, PERCENT)
-    return ours, word(near(claim, ours)), f"mean over {len(runs)} folds{_length(runs)}"
+    return _told(claim, ours, runs, f"mean over {len(runs)} folds")
 
 
 def _exact(claim: Claim, everything: Runs) -> Judgement:
     """The share of folds whose weights are the solution and nothing else."""
     runs = everything.of(claim.unit, claim.where)
-    if few := _few(runs):
-        return few
+    if not runs:
+        return NOTHING
     held = stats.success_rate([o.formula == "a*b" and o.sparsity < ROUNDING for o in runs])
     ours = Interval(PERCENT * held.estimate, PERCENT * held.low, PERCENT * held.high, held.n, held.method)
-    return ours, word(near(claim, ours)), f"weights within {ROUNDING:g} of (1, 1){_length(runs)}"
+    return _told(claim, ours, runs, f"weights within {ROUNDING:g} of (1, 1)")
 
 
 RULES: dict[str, Callable[[Claim, Runs], Judgement]] = {

@@ -36,9 +36,23 @@ def test_a_shorter_training_is_compared_and_said_to_be_short():
     assert found.ours.estimate == pytest.approx(59) and "after 100 epochs instead of 1,000" in found.why
 
 
-def test_a_training_that_has_hardly_begun_is_not_compared():
+def test_a_training_that_has_hardly_begun_is_shown_and_not_compared():
     found = told(PRODUCT, runs(lasting(NMU, 99), [0.4, 0.4]), "NMU", "test_output_accuracy")
-    assert found.ours is None and found.why == "99 of 1,000 epochs were trained"
+    assert found.ours.estimate == pytest.approx(60) and found.verdict == "not comparable"
+    assert found.why == "mean over 2 folds: 99 of 1,000 epochs were trained"
+
+
+def test_folds_that_leave_everything_open_agree_with_nothing():
+    found = told(PRODUCT, runs(NMU, [0.1, 0.4, 0.9]), "NMU", "test_output_accuracy")
+    assert found.ours.low == 0 and found.ours.high == 100
+    assert found.verdict == "not comparable" and "too few folds" in found.why
+    exact = told(PRODUCT, runs(NMU, [0.1] * 3), "NMU", "runs_with_weights_exactly_1")
+    assert exact.verdict == "not comparable" and exact.ours.estimate == 100
+
+
+def test_without_runs_nothing_is_compared():
+    found = told(PRODUCT, runs(NMU, [0.1] * 3), "SNMU", "test_output_accuracy")
+    assert found.ours is None and found.why == "no runs of ours"
 
 
 def test_of_several_lengths_the_longest_counts():

@@ -196,11 +196,13 @@ def _results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
             for table in tables.by_length(found):
                 console.print(table)
             judged = [*verdicts(EXPERIMENTS[experiment.name], runs), *lengths.verdicts(found)]
-            compared = [v for v in judged if v.ours is not None]
-            if compared:
-                console.print(tables.beside([v for v in compared if v.verdict == "differs"] or compared[:5]))
-                agree = sum(v.verdict == "agrees" for v in compared)
-                console.print(f"{agree} of {len(compared)} published numbers agree with ours.")
+            ours = [v for v in judged if v.ours is not None]
+            if ours:
+                console.print(tables.beside([v for v in ours if v.verdict == "differs"] or ours[:5]))
+                agree = sum(v.verdict == "agrees" for v in ours)
+                console.print(
+                    f"{agree} of {sum(v.compared for v in ours)} published numbers agree with ours."
+                )
     if as_json:
         print_json(lines)
 

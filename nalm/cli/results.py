@@ -48,7 +48,7 @@ def _published(found: "dict[str, list[Verdict]]", as_json: bool) -> None:
     if as_json:
         print_json([_plain(name, v) for name, verdicts in found.items() for v in verdicts])
         return
-    compared = [v for verdicts in found.values() for v in verdicts if v.ours is not None]
+    compared = [v for verdicts in found.values() for v in verdicts if v.compared]
     differ = [v for v in compared if v.verdict == "differs"]
     if differ:
         Console().print(tables.beside(differ[: verdict_tables.LINES]))

@@ -209,6 +209,7 @@ def _experiment(study: Study, looks: dict[str, tuple[str, str]], curves: int, mo
             if k in study.about
         },
         "missing": study.missing,
+        "shorter": study.shorter,
         "unfinished": study.unfinished,
         "held": min(most, max(map(len, study.runs.values()), default=0)),
         "partly": any(len(runs) > most for runs in study.runs.values()),

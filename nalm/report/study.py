@@ -37,6 +37,7 @@ class Study:
     curves: Curves
     about: dict[str, Any]
     missing: int = 0  # runs of the published experiment that are not here
+    shorter: int = 0  # of these, networks that read images and are here with fewer epochs
     unfinished: list[str] = field(default_factory=list)  # cases without a single run
 
     @functools.cached_property
@@ -124,11 +125,14 @@ def _study(
 ) -> Study:
     known = EXPERIMENTS.get(name)
     have = {(o.case.hash, o.seed) for o in outcomes}
-    wanted = [(c.hash, s) for c in known.cases for s in known.seeds] if known else []
-    missing = sum(key not in have for key in wanted)
+    begun = {(o.case.trunk, o.seed) for o in outcomes if o.case.digits}
+    wanted = [(c, s) for c in known.cases for s in known.seeds] if known else []
+    missing = [(c, s) for c, s in wanted if (c.hash, s) not in have]
+    shorter = sum((c.trunk, s) in begun for c, s in missing if c.digits)
     judged = verdicts(known, outcomes) if known else []
     judged += lengths.verdicts(lengths.by_length(outcomes, curves))
-    return Study(name, title, outcomes, summarise(outcomes), judged, curves, about, missing, empty)
+    summaries = summarise(outcomes)
+    return Study(name, title, outcomes, summaries, judged, curves, about, len(missing), shorter, empty)
 
 
 def best(studies: Iterable[Study]) -> dict[tuple[str, int], dict[str, list[Summary]]]:

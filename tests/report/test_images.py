@@ -125,6 +125,14 @@ def test_the_page_holds_the_blocks(folder, tmp_path):
     assert 'data-list="confusions"' in text and "core-hours" not in text
 
 
+def test_runs_of_fewer_epochs_are_told_from_none(folder, tmp_path):
+    found = {study.name: (study.missing, study.shorter) for study in studies(folder, "mnist")}
+    assert found["mnist/product"] == (50, 6)  # two layers of five, three folds of ten, two epochs
+    text = pages.write(folder, tmp_path / "page.html", "mnist/product").read_text()
+    assert "50 runs of this experiment are not here yet, 6 of them with fewer epochs only" in text
+    assert "none can be compared yet" in text
+
+
 def test_other_experiments_have_none():
     from nalm.report.study import Study
 
