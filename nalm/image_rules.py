@@ -39,7 +39,8 @@ def _accuracy(claim: Claim, everything: Runs) -> Judgement:
     if not runs:
         return NOTHING
     ours = stats.mean([PERCENT * (1 - o.test) for o in runs], 0.0, PERCENT)
-    return _told(claim, ours, runs, f"mean over {len(runs)} folds")
+    folds = "one fold" if len(runs) == 1 else f"{len(runs)} folds"
+    return _told(claim, ours, runs, f"mean over {folds}")
 
 
 def _exact(claim: Claim, everything: Runs) -> Judgement:

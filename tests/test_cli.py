@@ -8,7 +8,10 @@ from typer.testing import CliRunner
 
 import nalm
 from nalm import cli
+from nalm.claims import Verdict
+from nalm.cli.lab import _agreement
 from nalm.errors import NALMError
+from nalm.experiments import EXPERIMENTS
 
 ROOT = Path(__file__).parent.parent
 
@@ -45,3 +48,11 @@ def test_a_mistake_ends_in_one_sentence(monkeypatch, capsys):
     except SystemExit as stop:
         assert stop.code == 2
     assert capsys.readouterr().err == "nalm: There is no such thing.\n"
+
+
+def test_numbers_that_cannot_be_compared_are_not_said_to_differ():
+    claim = EXPERIMENTS["mnist/colour"].claims[0]
+    short = Verdict(claim, None, "not comparable", "60 of 1,000 epochs were trained")
+    same, other = (Verdict(claim, None, word, "") for word in ("agrees", "differs"))
+    assert _agreement([short]) == "None of them can be compared yet: 60 of 1,000 epochs were trained."
+    assert _agreement([short, same, other]) == "1 of 2 published numbers agree with ours."

@@ -13,6 +13,7 @@ from nalm.cli.app import OUT, Device, Json, Out, app, print_json
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from nalm.claims import Verdict
     from nalm.config import Experiment
     from nalm.runs import Outcome
     from nalm.store import Store
@@ -199,12 +200,17 @@ def _results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
             ours = [v for v in judged if v.ours is not None]
             if ours:
                 console.print(tables.beside([v for v in ours if v.verdict == "differs"] or ours[:5]))
-                agree = sum(v.verdict == "agrees" for v in ours)
-                console.print(
-                    f"{agree} of {sum(v.compared for v in ours)} published numbers agree with ours."
-                )
+                console.print(_agreement(ours))
     if as_json:
         print_json(lines)
+
+
+def _agreement(ours: "Sequence[Verdict]") -> str:
+    """How many published numbers agree with ours; or, where none can be compared, why."""
+    compared = [v for v in ours if v.compared]
+    if not compared:
+        return f"None of them can be compared yet: {ours[0].why}."
+    return f"{sum(v.verdict == 'agrees' for v in compared)} of {len(compared)} published numbers agree with ours."
 
 
 def _shown(summaries: "Sequence[Summary]", runs: "Sequence[Outcome]", width: int) -> "Iterator[Table | str]":
