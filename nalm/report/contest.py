@@ -92,7 +92,7 @@ def success(rows: list[Row], rivals: list[str]) -> dict[str, Any]:
                 "marker": {"color": looks[name][0]},
             }
         )
-    return {"data": data, "layout": _layout("share exact (noise: near)", {"range": [0, 1.02]})}
+    return {"data": data, "layout": _layout("share exact (noise: near)", {"range": [0, 1.02]}, rivals)}
 
 
 def times(rows: list[Row], rivals: list[str]) -> dict[str, Any]:
@@ -113,18 +113,16 @@ def times(rows: list[Row], rivals: list[str]) -> dict[str, Any]:
                 "marker": {"color": looks[name][0], "symbol": looks[name][1], "size": 8},
             }
         )
-    return {
-        "data": data,
-        "layout": _layout("seconds to an exact fit", {"type": "log", "exponentformat": "power"}),
-    }
+    axis = {"type": "log", "exponentformat": "power"}
+    return {"data": data, "layout": _layout("seconds to an exact fit", axis, rivals)}
 
 
-def _layout(title: str, axis: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "height": 380,
-        "margin": {"l": 64, "r": 12, "t": 12, "b": 110},
-        "legend": {"orientation": "h", "y": 1.12},
+def _layout(title: str, axis: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    layout = {
+        "height": 360,
+        "margin": {"l": 64, "r": 12, "b": 110},
         "barmode": "group",
         "xaxis": {"tickangle": -35},
         "yaxis": {"title": {"text": title}, **axis},
     }
+    return figures.with_legend(layout, names, width=1_000)

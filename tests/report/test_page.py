@@ -158,6 +158,17 @@ def test_a_filter_by_operation_changes_what_is_visible(desk):
     assert set(seen()) == every
 
 
+def test_the_bar_leaves_the_page_to_be_read(desk):
+    """However many experiments there are: a heading that is jumped to stands below the bar."""
+    desk.evaluate("document.documentElement.style.scrollBehavior = 'auto'")
+    desk.locator("nav a[href='#ladder']").click()
+    below = "document.querySelector('#ladder h2').getBoundingClientRect().top"
+    bar = desk.evaluate("document.querySelector('.bar').getBoundingClientRect()")
+    assert bar["top"] == 0 and bar["height"] < 70 and desk.evaluate(below) >= bar["height"] - 1
+    desk.locator(".bar a").click()
+    assert desk.locator("nav a").first.is_visible()
+
+
 def recomputed(rows, name):
     """An interval of the page from the rows of runs inside the page: seed, outcome, solved at, ..."""
     solved = [r for r in rows if r[1] == "solved"]
