@@ -134,8 +134,7 @@ PARTLY = {
     "madsen/default",
     "mnist/colour",
     "mnist/division-starts",
-    "logic/count",
-}  # of operations, of layers, of lengths of lists
+}  # of operations, of layers
 FEWER = {  # seeds that some of the cases have
     "thesis/ch4/arithmetic": {5},
     "thesis/ch4/noise-ranges": {5},
