@@ -1,5 +1,6 @@
 """What it takes for our networks that read images to agree with a published number."""
 
+import math
 from collections.abc import Callable, Sequence
 
 from nalm import stats
@@ -10,7 +11,7 @@ from nalm.stats import Interval
 
 PERCENT = 100.0
 LEAST = 10  # one part in so many of the published epochs
-WIDE = PERCENT / 2  # an interval wider than this says nothing
+WIDE = 0.6  # of the scale; three runs of three leave .56 of it open
 
 
 def _epochs(runs: Sequence[Outcome]) -> tuple[int, int]:
@@ -18,19 +19,23 @@ def _epochs(runs: Sequence[Outcome]) -> tuple[int, int]:
     return min(o.steps // o.case.epoch for o in runs), runs[0].case.recipe.steps // runs[0].case.epoch
 
 
-def _length(runs: Sequence[Outcome]) -> str:
-    short, wanted = _epochs(runs)
-    return "" if short >= wanted else f", after {short:,} epochs instead of {wanted:,}"
+def told(
+    claim: Claim, ours: Interval, epochs: tuple[int, int], words: str, scale: float = 1.0, slack: float = 0.0
+) -> Judgement:
+    """A verdict, unless our runs have hardly begun or are so few that nearly any number would agree.
 
-
-def _told(claim: Claim, ours: Interval, runs: Sequence[Outcome], words: str) -> Judgement:
-    """A verdict, unless our runs have hardly begun or are so few that their interval would agree with anything."""
-    short, wanted = _epochs(runs)
+    ``epochs`` are those trained and those wanted; ``scale`` is the range of what is measured.
+    """
+    short, wanted = epochs
     if LEAST * short < wanted:
         return ours, "not comparable", f"{words}: {short:,} of {wanted:,} epochs were trained"
-    if ours.high - ours.low > WIDE:
-        return ours, "not comparable", f"{words}{_length(runs)}: too few folds, nearly any number would agree"
-    return ours, word(near(claim, ours)), f"{words}{_length(runs)}"
+    words += "" if short >= wanted else f", after {short:,} epochs instead of {wanted:,}"
+    if math.isnan(ours.low):
+        return ours, "not comparable", f"{words}: one run alone has no interval"
+    agrees = near(claim, ours, slack)
+    if agrees and ours.high - ours.low > WIDE * scale:
+        return ours, "not comparable", f"{words}: too few runs, nearly any number would agree"
+    return ours, word(agrees), words
 
 
 def _accuracy(claim: Claim, everything: Runs) -> Judgement:
@@ -40,7 +45,7 @@ def _accuracy(claim: Claim, everything: Runs) -> Judgement:
         return NOTHING
     ours = stats.mean([PERCENT * (1 - o.test) for o in runs], 0.0, PERCENT)
     folds = "one fold" if len(runs) == 1 else f"{len(runs)} folds"
-    return _told(claim, ours, runs, f"mean over {folds}")
+    return told(claim, ours, _epochs(runs), f"mean over {folds}", PERCENT)
 
 
 def _exact(claim: Claim, everything: Runs) -> Judgement:
@@ -50,7 +55,7 @@ def _exact(claim: Claim, everything: Runs) -> Judgement:
         return NOTHING
     held = stats.success_rate([o.formula == "a*b" and o.sparsity < ROUNDING for o in runs])
     ours = Interval(PERCENT * held.estimate, PERCENT * held.low, PERCENT * held.high, held.n, held.method)
-    return _told(claim, ours, runs, f"weights within {ROUNDING:g} of (1, 1)")
+    return told(claim, ours, _epochs(runs), f"weights within {ROUNDING:g} of (1, 1)", PERCENT)
 
 
 RULES: dict[str, Callable[[Claim, Runs], Judgement]] = {

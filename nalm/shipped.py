@@ -164,11 +164,12 @@ def points(store: Store, o: Outcome, finest: bool = False) -> dict[str, np.ndarr
 
     Starts on a grid are a map, which needs all of them; perceptrons of two inputs are drawn from their final weights,
     as are the finest runs over a grid. What else was recorded of a network that reads images is there as well, also at
-    the evaluation that counts.
+    the evaluation that counts; of sequences at every one, since references say which of them solves a length.
     """
     arrays = store.arrays(o.case.hash, o.seed)
     count = len(arrays["steps"])
-    kept = np.linspace(0, count - 1, min(POINTS, count)).round().astype(int)
+    every = o.case.digits is not None and o.case.digits.length
+    kept = np.linspace(0, count - 1, count if every else min(POINTS, count)).round().astype(int)
     if o.case.digits is not None:
         kept = np.append(kept, np.flatnonzero(arrays["steps"] == o.best_step))
     kept = np.unique(kept)

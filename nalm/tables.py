@@ -14,7 +14,7 @@ from nalm.claims import Verdict
 from nalm.config import Case, Claim, Experiment
 from nalm.costs import Machine
 from nalm.labels import axis, labels, places
-from nalm.lengths import Length, Row, published
+from nalm.lengths import Kind, Length, Row, published, titles
 from nalm.runs import Outcome
 from nalm.spread_rules import median_spread
 from nalm.stats import Interval
@@ -93,9 +93,10 @@ def accuracies(outcomes: Sequence[Outcome]) -> Iterator[Table | str]:
     yield table
 
 
-def by_length(found: Mapping[str, Sequence[Row]]) -> Iterator[Table | str]:
+def by_length(found: Mapping[Kind, Sequence[Row]]) -> Iterator[Table | str]:
     """Of networks on sequences: at every length the limit, and how many runs of each cell are below it."""
-    for operation, rows in found.items():
+    names = titles(found)
+    for kind, rows in found.items():
         table = Table("length", "limit", *(row.name for row in rows), box=box.SIMPLE_HEAD)
         shares = [published(row.case) for row in rows]
         for k, at in enumerate(rows[0].lengths):
@@ -104,7 +105,7 @@ def by_length(found: Mapping[str, Sequence[Row]]) -> Iterator[Table | str]:
                 for row, claims in zip(rows, shares, strict=True)
             ]
             table.add_row(str(at.length), f"{at.limit:.3g}", *cells)
-        yield f"{operation}: runs below the limit by length of the sequences, and the published share"
+        yield f"{names[kind]}: runs below the limit by length of the sequences, and the published share"
         yield table
 
 

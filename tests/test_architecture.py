@@ -67,6 +67,7 @@ BELOW = {
     },
     "lengths": {
         *("errors", "config", "stats", "labels", "published", "rules", "claims", "experiments", "runs"),
+        "image_rules",
     },
     "verdict_tables": {"stats", "claims", "compare", "suggest"},
     "landscapes": {"errors", "config", "operations", "units", "tasks"},

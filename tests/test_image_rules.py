@@ -45,9 +45,15 @@ def test_a_training_that_has_hardly_begun_is_shown_and_not_compared():
 def test_folds_that_leave_everything_open_agree_with_nothing():
     found = told(PRODUCT, runs(NMU, [0.1, 0.4, 0.9]), "NMU", "test_output_accuracy")
     assert found.ours.low == 0 and found.ours.high == 100
-    assert found.verdict == "not comparable" and "too few folds" in found.why
-    exact = told(PRODUCT, runs(NMU, [0.1] * 3), "NMU", "runs_with_weights_exactly_1")
-    assert exact.verdict == "not comparable" and exact.ours.estimate == 100
+    assert found.verdict == "not comparable" and "too few runs" in found.why
+    far = told(PRODUCT, runs(SNMU, [0.4, 0.6, 0.8]), "SNMU", "test_output_accuracy")
+    assert far.ours.high - far.ours.low > 60 and far.verdict == "differs"  # 96.6 is outside all the same
+
+
+def test_one_fold_alone_is_not_compared():
+    found = told(PRODUCT, runs(NMU, [0.403]), "NMU", "test_output_accuracy")
+    assert found.ours.estimate == pytest.approx(59.7) and found.verdict == "not comparable"
+    assert found.why == "mean over one fold: one run alone has no interval"
 
 
 def test_without_runs_nothing_is_compared():

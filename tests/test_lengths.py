@@ -8,7 +8,7 @@ import pytest
 from nalm import stats, tables
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
-from nalm.lengths import by_length, first_below, limits, named, published, verdicts
+from nalm.lengths import _kind, by_length, first_below, limits, named, published, titles, verdicts
 from nalm.runs import Outcome
 
 QUANTILE = 2.896459  # one-sided 1% quantile of Student's t with 8 degrees of freedom, from a table
@@ -75,7 +75,7 @@ def runs(given, mine):
 def test_success_is_judged_where_validation_is_best_against_the_references():
     given = [([9, 1, 9], 1.0), ([9, 3, 9], 1.0)]
     mine = [[9, 4.8, 9], [9, 4.9, 1], [4, 1, 9]]  # the limit is 4.8965 times the length
-    (reference, row) = by_length(*runs(given, mine))["multiply"]
+    ((reference, row),) = by_length(*runs(given, mine)).values()
     assert reference.name == "reference" and row.name == "NMU"
     assert [r.length for r in row.lengths] == list(LENGTHS)
     for r in row.lengths:
@@ -83,12 +83,13 @@ def test_success_is_judged_where_validation_is_best_against_the_references():
         assert r.success == stats.wilson(2, 3)
         assert r.errors == pytest.approx([4.8 * r.length, 4.9 * r.length, r.length])
         assert r.right == (0.5, 0.5, 0.5)
-        assert r.solved_at.n == 2  # steps 10 and 0
+        assert r.solved_at == (10, 0) and r.sparsity == (0.0, 0.0)
+    assert row.between == 10 and row.epochs == 1_000
 
 
 def test_references_that_did_not_learn_are_left_out():
     given = [([9, 1, 9], 1.0), ([900, 900, 900], 60.0), ([9, 3, 9], 1.0)]
-    (_, row) = by_length(*runs(given, [[9, 4, 9]]))["multiply"]
+    ((_, row),) = by_length(*runs(given, [[9, 4, 9]])).values()
     assert row.lengths[0].limit == pytest.approx(2 + QUANTILE, rel=1e-6)
 
 
@@ -102,7 +103,8 @@ def test_a_reference_of_another_length_of_training_is_none():
     shorter = NMU.replace(recipe=NMU.recipe.replace(steps=387))
     outcomes.append(outcome(shorter, 0))
     curves[shorter.hash[:12], 0] = curve([9, 1, 9])
-    assert [row.case for row in by_length(outcomes, curves)["multiply"]] == [GIVEN, NMU]
+    (rows,) = by_length(outcomes, curves).values()
+    assert [row.case for row in rows] == [GIVEN, NMU]
 
 
 def test_published_rates_stand_beside_cases_however_long():
@@ -131,13 +133,46 @@ def test_published_numbers_are_judged_at_every_length():
     judged = verdicts(by_length(*runs(given, [[9, 4.8, 9], [9, 4.9, 1], [4, 1, 9]])))
     rates = {v.claim.where: v for v in judged if v.claim.metric == "success_rate"}
     assert len(rates) == 20 and rates["length=6"].ours == stats.wilson(2, 3)
-    assert rates["length=6"].verdict == "agrees"  # published 0.8 [0.49, 0.943]
-    assert rates["length=2"].verdict == "differs"  # published 1 [0.722, 1]; ours is [0.21, 0.94]
+    assert rates["length=6"].verdict == "not comparable"  # published 0.8; ours is [0.21, 0.94]
+    assert rates["length=2"].verdict == "differs"  # published 1 [0.722, 1]
     steps = [v for v in judged if v.claim.metric == "solved_at_mean"]
     assert len(steps) == 20 and {v.verdict for v in steps} == {
         "differs"
     }  # steps 10 and 0, theirs some 26,000
-    assert "ours after 1,000 epochs" in judged[0].why
+    sparse = [v for v in judged if v.claim.metric == "sparsity_error_mean"]
+    assert len(sparse) == 20 and all(v.ours.n == 2 for v in sparse)
+
+
+def test_steps_are_compared_with_the_intervals_of_the_papers():
+    given = [([9, 1, 9], 1.0), ([9, 3, 9], 1.0)]
+    judged = verdicts(by_length(*runs(given, [[9, 4.8, 9], [9, 4.8, 9], [4, 1, 9]])))
+    (found,) = {v.ours for v in judged if v.claim.metric == "solved_at_mean"}
+    assert found == stats.solved_at_published([10, 10, 0])
+
+
+def test_runs_that_all_succeed_or_fail_are_few_and_enough():
+    given = [([9, 1, 9], 1.0), ([9, 3, 9], 1.0)]
+    good, bad = (verdicts(by_length(*runs(given, [[9, e, 9]] * 3))) for e in (1, 9))
+    assert {v.verdict for v in good if v.claim.metric == "success_rate"} == {"agrees"}
+    assert {v.verdict for v in bad if v.claim.metric == "success_rate"} == {"differs"}
+    assert {v.why for v in bad if v.claim.metric == "solved_at_mean"} == {"no solved run of ours"}
+
+
+def test_of_several_lengths_of_training_the_longest_is_judged_and_each_has_its_references():
+    outcomes, curves = runs([([9, 1, 9], 1.0)], [[9, 1, 9]])
+    for case, errors in ((GIVEN, [9, 5, 9]), (NMU, [9, 4, 9])):
+        shorter = case.replace(recipe=case.recipe.replace(steps=99 * case.epoch))
+        outcomes.append(outcome(shorter, 0))
+        curves[shorter.hash[:12], 0] = curve(errors)
+    found = by_length(outcomes, curves)
+    assert [[r.lengths[0].limit for r in rows] for rows in found.values()] == [[1, 1], [5, 5]]
+    assert list(titles(found).values()) == ["multiply, 1,000 epochs", "multiply, 99 epochs"]
+    assert len([v for v in verdicts(found) if v.claim.metric == "success_rate"]) == 20
+    (few,) = (rows for kind, rows in found.items() if kind.steps == 99 * NMU.epoch)
+    judged = verdicts({_kind(few[1].case): few})
+    rates = [v for v in judged if v.claim.metric == "success_rate"]
+    assert {v.verdict for v in rates} == {"not comparable"}
+    assert rates[0].why == "1 run: 99 of 1,000 epochs were trained"
 
 
 def test_two_cases_of_a_unit_are_told_apart():

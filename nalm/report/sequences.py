@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from nalm import lengths
+from nalm import lengths, stats
+from nalm.config import Claim
 from nalm.lengths import Length, Row
 from nalm.report.figures import colours, safe, with_legend
 from nalm.report.study import Study
-from nalm.rules import near
 
 Figure = dict[str, Any]
 WORDS = {"multiply": "products", "add": "sums", "count": "counts"}
@@ -17,18 +17,18 @@ FLOOR = 1e-12  # of an error on a logarithmic axis
 
 
 def sequences(study: Study) -> list[dict[str, Any]]:
-    """One block for every operation: two figures, and the table behind them."""
+    """One block for every operation and length of training: two figures, and the table behind them."""
     found = lengths.by_length(study.outcomes, study.curves)
+    titles = lengths.titles(found)
     return [
         {
-            "operation": operation,
-            "what": WORDS.get(operation, operation),
+            "what": titles[kind].replace(kind.operation, WORDS.get(kind.operation, kind.operation)),
             "figures": [errors(rows), success(rows)],
             "lengths": [r.length for r in rows[0].lengths],
             "limits": [r.limit for r in rows[0].lengths],
             "rows": [_row(row) for row in rows],
         }
-        for operation, rows in found.items()
+        for kind, rows in found.items()
     ]
 
 
@@ -37,23 +37,23 @@ def _row(row: Row) -> dict[str, Any]:
     return {
         "name": row.name,
         "case": row.case.hash[:12],
-        "epochs": row.case.recipe.steps // row.case.epoch,
-        "cells": [_cell(r, published.get(r.length)) for r in row.lengths],
+        "epochs": row.epochs,
+        "cells": [_cell(row, r, published.get(r.length)) for r in row.lengths],
     }
 
 
-def _cell(r: Length, claim: Any) -> dict[str, Any]:
+def _cell(row: Row, r: Length, claim: Claim | None) -> dict[str, Any]:
     ours = r.success
     return {
         "solved": round(ours.estimate * ours.n),
         "n": ours.n,
         "low": ours.low,
         "high": ours.high,
-        "step": r.solved_at.estimate if r.solved_at.n else None,
+        "step": stats.solved_at(r.solved_at).estimate if r.solved_at else None,
         "error": float(np.median(r.errors)) if np.isfinite(r.errors).all() else None,
         "right": float(np.median(r.right)),
         "published": None if claim is None else claim.value,
-        "agrees": None if claim is None else near(claim, ours),
+        "verdict": None if claim is None else lengths.judge(claim, row, r).verdict,
     }
 
 
@@ -100,7 +100,7 @@ def success(rows: Sequence[Row]) -> Figure:
     """
     looks = colours([row.name for row in rows])
     data: list[Figure] = []
-    for row in rows[1:] or rows:  # of references it says nothing
+    for row in [row for row in rows if not lengths.is_reference(row.case)] or rows:
         found = [r.success for r in row.lengths]
         x = [r.length for r in row.lengths]
         told = [

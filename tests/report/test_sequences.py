@@ -16,6 +16,7 @@ from nalm.report.pictures import coloured, localised, png
 from nalm.report.sequences import sequences
 from nalm.report.study import studies
 from nalm.runs import Runs
+from nalm.shipped import points
 from nalm.store import Store
 
 GIVEN, NMU, *_ = EXPERIMENTS["mnist/sequence-product"].cases
@@ -24,17 +25,17 @@ COLOUR = EXPERIMENTS["mnist/colour"].cases[0]
 STEPS = np.array([0, 1_935, 3_870])
 
 
-def made(case, seeds, measures, validation, test):
+def made(case, seeds, measures, validation, test, steps=STEPS):
     n = len(seeds)
     return Runs(
         cases=[case] * n,
         seeds=list(seeds),
-        steps=[STEPS] * n,
+        steps=[steps] * n,
         validation=[np.array(v, float) for v in validation],
         test=[np.array(t, float) for t in test],
-        sparsity=[np.array([0.5, 0.1, 0.0])] * n,
+        sparsity=[np.linspace(0.5, 0, len(steps))] * n,
         weights=[{"0.weight": np.ones((1, 2))}] * n,
-        trajectories=[{"0.weight": np.ones((3, 1, 2), np.float32)}] * n,
+        trajectories=[{"0.weight": np.ones((len(steps), 1, 2), np.float32)}] * n,
         formulas=["a*b"] * n,
         thresholds=[case.threshold.value] * n,
         seconds=[0.5] * n,
@@ -84,13 +85,27 @@ def test_success_and_errors_by_length(folder):
     cell = nmu["cells"][1]  # length 2: errors 480 and 490 below a limit of 489.6
     rate = stats.wilson(1, 2)
     assert (cell["solved"], cell["n"], cell["low"], cell["high"]) == (1, 2, rate.low, rate.high)
-    assert cell["error"] == pytest.approx(485) and cell["published"] == 1.0 and not cell["agrees"]
-    assert cell["step"] == pytest.approx(1_935)
+    assert cell["error"] == pytest.approx(485) and cell["published"] == 1.0
+    assert cell["step"] == pytest.approx(1_935) and cell["verdict"] == "differs"
+    assert nmu["cells"][0]["verdict"] == "not comparable"  # .9, and ours is 1 of 2
     errors, success = block["figures"]
     assert [t["name"] for t in errors["data"]] == ["reference", "NMU", "limit"]
     assert errors["layout"]["yaxis"]["type"] == "log" and errors["layout"]["xaxis"]["type"] == "linear"
     assert [t["name"] for t in success["data"]] == ["NMU", "NMU, published"]
     assert success["data"][1]["y"][:3] == [0.9, 1.0, 1.0]
+
+
+def test_every_evaluation_of_a_sequence_is_kept(tmp_path):
+    """Limits are known late: which evaluation is the first below one cannot be said when a run is stored."""
+    steps, errors = np.arange(201) * 1_935, np.linspace(9, 1, 201)
+    measures = {f"test.{n}.{what}": errors for n in NMU.digits.lengths for what in ("error", "right")}
+    runs = made(NMU, (0,), [measures], [errors], [errors], steps)
+    with Store(tmp_path, create=True) as store:
+        store.begin("nalm run mnist", "2.9")
+        store.register(Experiment("mine/product", "made by hand", (NMU,), (0,)))
+        store.save(runs)
+        (o,) = store.outcomes("mine/product")
+        assert points(store, o)["steps"].tolist() == steps.tolist()
 
 
 def test_other_runs_have_no_lengths(folder):
@@ -126,7 +141,7 @@ def test_colours_add_up():
 def test_the_page_has_them_all(folder, tmp_path):
     text = pages.write(folder, tmp_path / "page.html").read_text()
     assert "Sequences: products" in text and "Sequences: counts" in text
-    assert "theirs 0.90, agrees" in text and "theirs 1.00, differs" in text
+    assert "theirs 0.90, not comparable" in text and "theirs 1.00, differs" in text
     assert text.count('alt="second localiser"') == 4 and "read 1.0 and 2.0" in text
 
 
