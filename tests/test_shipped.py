@@ -134,6 +134,7 @@ PARTLY = {
     "madsen/default",
     "mnist/colour",
     "mnist/division-starts",
+    "mnist/sequence-product",
 }  # of operations, of layers
 FEWER = {  # seeds that some of the cases have
     "thesis/ch4/arithmetic": {5},

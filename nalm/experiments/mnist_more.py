@@ -28,7 +28,7 @@ COLOURS: dict[Name, Case] = {
 # -- one after another ----------------------------------------------------------------------------
 
 PRODUCT = Digits("sequence", length=2, lengths=tuple(range(1, 21)), chosen="validation", every=5)
-SUM = PRODUCT.replace(length=10, lengths=(1, *range(10, 100, 90), *range(100, 1_001, 100)))
+SUM = PRODUCT.replace(length=10, lengths=(1, 10, *range(100, 1_001, 100)))
 COUNT = SUM.replace(lengths=(1, 10, 100, 1_000))
 LEARNT = 10.0  # squared error at the length of training, below a twentieth of the target's variance
 COUNTED = 0.05  # the same for counts
@@ -71,6 +71,7 @@ PRODUCTS = {
         ("sNMU batch", BATCH, BOTH),
         ("NACMul", Layer("NACMul"), ()),
         ("NACMulSigmoid", Layer("NACMulSigmoid"), ()),
+        ("NACMulClamped", Layer("NACMulClamped"), BOTH),
         ("NALU", Layer("NALU"), ()),
         ("LSTM", Layer("LSTM", 2), ()),
     )

@@ -158,7 +158,8 @@ class NACMulClamped(EpsUnit):
 
     .. math:: y_o = \exp \sum_i W_{oi} \ln(|x_i| + \epsilon), \qquad 0 \le W \le 1
 
-    An ablation of Madsen & Johansen (ICLR 2020): start, clamp and penalty are those of the NMU.
+    An ablation of Madsen & Johansen (ICLR 2020): start, clamp and penalties are those of the NMU; as in their code the
+    one on idle inputs acts on logarithms, and presses them to 1.
 
     >>> NACMulClamped.solved("multiply").formulas()
     [Abs(a)*Abs(b)]
@@ -181,7 +182,11 @@ class NACMulClamped(EpsUnit):
         self.weight.clamp_(0, 1)
 
     def penalties(self, x: Tensor | None = None) -> Weights:
-        return {"weight": F.mean_matrix(F.to_binary(self.weight))}
+        terms = {"weight": F.mean_matrix(F.to_binary(self.weight))}
+        if x is not None:
+            mean = self.size(self.flat(x)).log().mean(-2, keepdim=True)
+            terms["inputs"] = F.mean_matrix((1 - self.weight) * (1 - mean).square())
+        return terms
 
     def expressions(self, x: Symbols, w: Spelled) -> Formulas:
         return [spelling.magnitudes(row, x) for row in w["weight"]]

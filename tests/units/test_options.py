@@ -111,3 +111,14 @@ def test_the_published_sparsity_errors_differ_by_unit():
     assert inalu.sparsity_error() == (errors[0] + errors[1]) / 2
     npu.assign_({"weight": tensor([[0.7, -1.2]]), "imaginary": tensor([[0.1, -0.2]])})
     torch.testing.assert_close(npu.sparsity_error(), tensor((0.3 + 0.2) / 2))
+
+
+def test_idle_inputs_of_a_clamped_nac_are_pressed_in_the_logarithm():
+    """Madsen's code keeps what the layer sees, which is the logarithm, and presses it to the NMU's 1."""
+    unit = nalm.NACMulClamped(2, 1, dtype=torch.float64)
+    with torch.no_grad():
+        unit.weight.copy_(torch.tensor([[0.5, 0.25]]))
+    x = torch.tensor([[1.0, torch.e], [1.0, -(torch.e**3)]], dtype=torch.float64)  # mean logarithms 0 and 2
+    found = unit.penalties(x)
+    assert found["inputs"].item() == pytest.approx((0.5 * 1 + 0.75 * 1) / 2, rel=1e-6)
+    assert set(unit.penalties()) == {"weight"}
