@@ -139,8 +139,26 @@ def kept(folder: Path, trunk: str, seed: int) -> Arrays:
     return arrays
 
 
+def keep_all(folder: Path, networks: Sequence[Key], state: Arrays) -> None:
+    """Save the networks of a population, each named by its case, however long, and its seed: a file each."""
+    for i, (trunk, seed) in enumerate(networks):
+        own = f"{i}."
+        keep(folder, trunk, seed, {n.removeprefix(own): a for n, a in state.items() if n.startswith(own)})
+
+
+def kept_all(folder: Path, networks: Sequence[Key]) -> Arrays:
+    """What ``keep_all`` wrote of these networks, as it took it; nothing of those that are not there."""
+    found = [kept(folder, trunk, seed) for trunk, seed in networks]
+    return {f"{i}.{name}": a for i, arrays in enumerate(found) for name, a in arrays.items()}
+
+
+def network_name(trunk: str, seed: int) -> str:
+    """The file of a network within a results folder."""
+    return f"{NETWORKS}/{trunk[:16]}-{seed}.safetensors"
+
+
 def _network(folder: Path, trunk: str, seed: int) -> Path:
-    return folder / NETWORKS / f"{trunk[:16]}-{seed}.safetensors"
+    return folder / network_name(trunk, seed)
 
 
 def found(folder: Path) -> list[Checkpoint]:

@@ -154,7 +154,7 @@ class Cluster:
             while True:
                 slots = self.slots()
                 while len(flying) < slots + slots // 8 + 1 and (job := queue.next()) is not None:
-                    flying[self._task.remote(job.runs, state_of(job), common)] = job
+                    flying[self._task.remote(job.runs, state_of(job, settings.folder), common)] = job
                 if not flying:
                     return
                 for stream in self._ready(list(flying)):

@@ -1,7 +1,7 @@
 """Who trains: this process, or several beside it, each with one population at a time.
 
-A driver hands out jobs and receives messages; it alone writes results. A worker writes the checkpoints of its
-own population. Compilation is most of a short training, so several processes pay even on one GPU.
+A driver hands out jobs and receives messages; it alone writes results. A worker on this machine writes the checkpoints
+of its own population. Compilation is most of a short training, so several processes pay even on one GPU.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ from nalm.engine.compiler import out_of_memory
 from nalm.errors import NALMError
 from nalm.faults import Job as Job
 from nalm.faults import Queue
-from nalm.store import Arrays, Finished
+from nalm.store import Arrays, Finished, Key
 from nalm.units.custom import load
 
 SAVE_EVERY = 15.0  # seconds between checkpoints
@@ -98,15 +98,22 @@ class Local:
             yield from _processes(queue, min(workers, most), settings)
             return
         while (job := queue.next()) is not None:
-            for message in kept(attempt(job, settings, state_of(job)), settings.folder):
+            for message in kept(attempt(job, settings, state_of(job, settings.folder)), settings.folder):
                 yield message
                 if message.kind == "memory":
                     queue.broken(job, "memory")
 
 
-def state_of(job: Job) -> Arrays | None:
-    """What a job's checkpoint holds of its runs."""
+def state_of(job: Job, folder: Path) -> Arrays | None:
+    """What a job's checkpoint holds of its runs; networks that read images are files of their own."""
+    if job.runs[0].case.digits is not None:
+        return checkpoints.kept_all(folder, _networks(job))
     return None if job.checkpoint is None else job.checkpoint.arrays(job.keys)
+
+
+def _networks(job: Job) -> list[Key]:
+    """Runs that read images by their case, however long it is trained, and seed."""
+    return [(run.case.trunk.hash, run.seed) for run in job.runs]
 
 
 def attempt(job: Job, settings: Settings, state: Arrays | None = None) -> Iterator[Message]:
@@ -141,33 +148,29 @@ def _train(job: Job, settings: Settings, state: Arrays | None) -> Iterator[Messa
                 job,
                 training.at,
                 int(training.solved_now().sum()),
-                state=_state(training, settings),
+                state=_state(training),
             )
             saved = time.monotonic()
-    if isinstance(training, images.Training):
-        training.save(settings.folder)  # a longer training goes on from here
     results = training.results()
-    yield Message("finished", job, training.at, int(results.solved.sum()), Finished.of(results))
+    last = _state(training) if isinstance(training, images.Training) else None  # for a longer training
+    yield Message("finished", job, training.at, int(results.solved.sum()), Finished.of(results), last)
 
 
 def _begun(job: Job, settings: Settings, state: Arrays | None) -> Training | Fitting | images.Training:
     """The training of a job, as far as it was once: numbers by the engine, images by networks that read them."""
     device = device_for(settings.device)
+    training: Training | Fitting | images.Training
     if job.runs[0].case.digits is not None:
-        reading = images.Training(job.runs, device, compiled=settings.compiled, data=settings.data)
-        reading.resume(settings.folder)
-        return reading
-    training = training_of(job.runs, device, compiled=settings.compiled)
+        training = images.Training(job.runs, device, compiled=settings.compiled, data=settings.data)
+    else:
+        training = training_of(job.runs, device, compiled=settings.compiled)
     if state is not None:
         training.restore(tensors(state))
     return training
 
 
-def _state(training: Training | Fitting | images.Training, settings: Settings) -> Arrays | None:
-    """What a checkpoint holds; networks that read images are files of their own, written at once."""
-    if isinstance(training, images.Training):
-        training.save(settings.folder)
-        return None
+def _state(training: Training | Fitting | images.Training) -> Arrays:
+    """What a checkpoint holds."""
     return {name: t.cpu().numpy() for name, t in training.state().items()}
 
 
@@ -182,7 +185,9 @@ def tensors(arrays: Arrays) -> dict[str, torch.Tensor]:
 def kept(messages: Iterator[Message], folder: Path) -> Iterator[Message]:
     """The messages, their checkpoints written on the way."""
     for message in messages:
-        if message.state is not None:
+        if message.state is not None and message.job.runs[0].case.digits is not None:
+            checkpoints.keep_all(folder, _networks(message.job), message.state)
+        elif message.state is not None:
             checkpoints.write(folder, message.job.keys, message.state)
         yield replace(message, state=None)
 
@@ -274,7 +279,7 @@ def _serve(connection: Connection, settings: Settings, threads: int) -> None:
                 load(spelling)
             while True:
                 job = connection.recv()
-                for message in kept(attempt(job, settings, state_of(job)), settings.folder):
+                for message in kept(attempt(job, settings, state_of(job, settings.folder)), settings.folder):
                     connection.send(replace(message, job=NOBODY, worker=f"here:{os.getpid()}"))
         except NALMError as error:
             connection.send(error)

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -98,13 +97,32 @@ class Trained:
     def _weights(self) -> list[str]:
         return list(self.weights[0]) if self.weights else []
 
+    def _odd(self, tensors: dict[str, Tensor]) -> str:
+        """What is missing in a state, or is not of this network's shape; nothing if all is well."""
+        member, count = self.member, len(tensors.get("steps", torch.zeros(1)).reshape(-1))
+        wanted = {"at": (), "seconds": (), "steps": (count,), "sparsity": (count,)}
+        wanted |= {f"params.{n}": tuple(p.shape) for n, p in member.params.items()}
+        wanted |= {
+            f"slots.{i}.{n}": tuple(s.shape) for n, slots in member.slots.items() for i, s in enumerate(slots)
+        }
+        for name, shape in wanted.items():
+            if name not in tensors or tuple(tensors[name].shape) != shape:
+                return name
+        for name, values in tensors.items():
+            if name.startswith(("means.", "weights.")) and (values.ndim == 0 or len(values) != count):
+                return name
+        steps = tensors["steps"].tolist()
+        return "" if steps == sorted(set(steps)) and 0 <= max(steps, default=0) <= tensors["at"] else "steps"
+
     def restore(self, tensors: dict[str, Tensor]) -> None:
-        """Put back what ``state`` took out."""
-        member = self.member
-        for name, p in member.params.items():
-            found = tensors.get(f"params.{name}")
-            if found is None or found.shape != p.shape:
-                raise NALMError(f"This state is of another network: {name!r} is missing or of another shape.")
+        """Put back what ``state`` took out; of a shorter training without the evaluation at its end."""
+        member, case = self.member, self.run.case
+        if odd := self._odd(tensors):
+            file = checkpoints.network_name(case.trunk.hash, self.run.seed)
+            raise NALMError(
+                f"The network {file} of the results folder is damaged or of another kind (see {odd!r}): delete it, "
+                "and its run starts again."
+            )
         self.at, self.seconds = int(tensors["at"]), float(tensors["seconds"])
         with member.here():
             for name, p in member.params.items():
@@ -112,17 +130,18 @@ class Trained:
                 for i, slot in enumerate(member.slots[name]):
                     slot.copy_(tensors[f"slots.{i}.{name}"])
             member.at.fill_(self.at)
-        self.steps = [int(step) for step in tensors["steps"].tolist()]
-        self.sparsity = tensors["sparsity"].tolist()
-        self.means = [{} for _ in self.steps]
-        self.weights = [{} for _ in self.steps]
+        assert case.digits is not None
+        steps, grid = [int(step) for step in tensors["steps"].tolist()], case.digits.every * case.epoch
+        own = [i for i, at in enumerate(steps) if at % grid == 0 or at == case.recipe.steps]
+        self.steps, self.sparsity = [steps[i] for i in own], [float(tensors["sparsity"][i]) for i in own]
+        self.means, self.weights = [{} for _ in own], [{} for _ in own]
         for name, values in tensors.items():
             kind, _, rest = name.partition(".")
-            for i in range(len(self.steps)):
+            for k, i in enumerate(own):
                 if kind == "means":
-                    self.means[i][rest] = float(values[i])
+                    self.means[k][rest] = float(values[i])
                 elif kind == "weights":
-                    self.weights[i][rest] = values[i].clone()
+                    self.weights[k][rest] = values[i].clone()
             if kind == "counts":
                 self.counts[rest] = values.clone()
 
@@ -204,18 +223,18 @@ class Training:
         for m in due:
             m.record()
 
-    def save(self, folder: Path) -> None:
-        """Write every run's network into the results folder: a file each."""
-        for m in self.members:
-            arrays = {name: t.contiguous().numpy() for name, t in m.state().items()}
-            checkpoints.keep(folder, m.run.case.trunk.hash, m.run.seed, arrays)
+    def state(self) -> dict[str, Tensor]:
+        """Every run's network as named tensors, the runs by their number here."""
+        return {
+            f"{i}.{name}": t.contiguous() for i, m in enumerate(self.members) for name, t in m.state().items()
+        }
 
-    def resume(self, folder: Path) -> None:
-        """Go on from the networks in the results folder, as far as they are no further than wanted."""
-        for m in self.members:
-            arrays = checkpoints.kept(folder, m.run.case.trunk.hash, m.run.seed)
-            if arrays and arrays["at"] <= m.run.case.recipe.steps:
-                m.restore({name: torch.from_numpy(a) for name, a in arrays.items()})
+    def restore(self, tensors: dict[str, Tensor]) -> None:
+        """Go on from a state, with those of its networks that are no further than wanted."""
+        for i, m in enumerate(self.members):
+            own = {n.removeprefix(f"{i}."): t for n, t in tensors.items() if n.startswith(f"{i}.")}
+            if own and not (own.get("at", torch.zeros(())) > m.run.case.recipe.steps).any():
+                m.restore(own)
 
     def results(self) -> Runs:
         """What was recorded, as plain arrays."""

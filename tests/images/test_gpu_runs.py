@@ -27,17 +27,17 @@ def weights(training, i=0):
     return {n: p.cpu().clone() for n, p in training.members[i].member.params.items()}
 
 
-def trained(runs, folder=None, stop=None):
+def trained(runs, state=None, stop=None):
     training = Training(runs, torch.device("cuda"))
-    if folder is not None:
-        training.resume(folder)
+    if state is not None:
+        training.restore(state)
     while not training.finished and (stop is None or training.at < stop):
         training.advance()
     return training
 
 
 @pytest.mark.parametrize("layer", [Layer("NMU"), BATCH], ids=["NMU", "SNMU"])
-def test_a_run_ends_the_same_alone_with_others_and_after_a_stop(tmp_path, layer):
+def test_a_run_ends_the_same_alone_with_others_and_after_a_stop(layer):
     runs = [Run(case(layer), seed, seed) for seed in range(3)]
     whole = trained(runs)
     assert "captured" in whole.results().modes[0]
@@ -45,8 +45,7 @@ def test_a_run_ends_the_same_alone_with_others_and_after_a_stop(tmp_path, layer)
     assert all(torch.equal(p, weights(whole, 1)[n]) for n, p in weights(alone).items())
     begun = trained(runs[1:2], stop=1)
     assert 0 < begun.at < case().recipe.steps
-    begun.save(tmp_path)
-    resumed = trained(runs[1:2], tmp_path)
+    resumed = trained(runs[1:2], begun.state())
     assert all(torch.equal(p, weights(whole, 1)[n]) for n, p in weights(resumed).items())
 
 

@@ -42,6 +42,18 @@ def same(one, two):
     return all(torch.equal(one[n], two[n]) for n in one)
 
 
+def save(training, folder):
+    state = {name: t.numpy() for name, t in training.state().items()}
+    checkpoints.keep_all(folder, [(m.run.case.trunk.hash, m.run.seed) for m in training.members], state)
+
+
+def resume(training, folder):
+    networks = [(m.run.case.trunk.hash, m.run.seed) for m in training.members]
+    training.restore(
+        {n: torch.from_numpy(a.copy()) for n, a in checkpoints.kept_all(folder, networks).items()}
+    )
+
+
 @pytest.fixture(scope="module")
 def whole():
     """Two seeds side by side, two epochs."""
@@ -62,9 +74,9 @@ def test_an_interrupted_run_ends_in_the_same_weights(whole, tmp_path):
     for _ in range(3):
         begun.advance()
     assert 0 < begun.at < case().recipe.steps and begun.at % case().epoch  # in the middle of an epoch
-    begun.save(tmp_path)
+    save(begun, tmp_path)
     other = Training([Run(case(), 0, 0)], CPU)
-    other.resume(tmp_path)
+    resume(other, tmp_path)
     assert other.at == begun.at
     finished = trained(training=other)
     assert same(weights(finished), weights(whole)) and finished.members[0].means == whole.members[0].means
@@ -92,27 +104,63 @@ def test_more_epochs_go_on_from_fewer(whole, tmp_path):
 
 
 def test_fewer_epochs_than_there_are_start_again_and_leave_the_longer_one(whole, tmp_path):
-    whole.save(tmp_path)
+    save(whole, tmp_path)
     short = Training([Run(case(epochs=1), 0, 0)], CPU)
-    short.resume(tmp_path)
+    resume(short, tmp_path)
     assert short.at == 0
-    short.save(tmp_path)
+    save(short, tmp_path)
     assert checkpoints.kept(tmp_path, case().trunk.hash, 0)["at"] == 2 * case().epoch
 
 
 def test_a_damaged_network_is_refused_with_its_name(tmp_path, whole):
-    whole.save(tmp_path)
+    save(whole, tmp_path)
     path = sorted((tmp_path / checkpoints.NETWORKS).iterdir())[0]
     seed = int(path.stem.split("-")[1])
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
     fresh = Training([Run(case(), seed, 0)], CPU)
     with pytest.raises(NALMError, match=f"{path.name} is damaged"):
-        fresh.resume(tmp_path)
+        resume(fresh, tmp_path)
     other = path.with_name(path.name.replace(f"-{seed}.", "-7."))
     other.write_bytes(content)
     with pytest.raises(NALMError, match="delete it, and its run starts again"):
-        Training([Run(case(), 7, 0)], CPU).resume(tmp_path)
+        resume(Training([Run(case(), 7, 0)], CPU), tmp_path)
+
+
+def test_a_network_with_parts_missing_or_made_up_is_refused_with_its_name(whole):
+    state = whole.state()
+    damage = {
+        "seconds": None,
+        "steps": torch.zeros(2, 2),
+        "at": torch.tensor(-5.0),
+        "sparsity": torch.zeros(7),
+        "slots.1.reader.conv1.bias": torch.zeros(3),
+        "params.reader.fc2.bias": None,
+        "means.test.error": torch.zeros(1),
+    }
+    for name, value in damage.items():
+        odd = {n: t for n, t in state.items() if n != f"0.{name}"} | (
+            {} if value is None else {f"0.{name}": value}
+        )
+        training = Training([Run(case(), 0, 0)], CPU)
+        with pytest.raises(
+            NALMError, match=r"networks/\w+-0.safetensors .* is damaged .* its run starts again"
+        ):
+            training.restore(odd)
+
+
+def test_the_end_of_a_shorter_training_is_no_evaluation_of_a_longer_one():
+    def rare(epochs):
+        return case(epochs=epochs, digits=TINY.replace(every=2))
+
+    short, whole = trained((rare(3), 0)), trained((rare(4), 0))
+    epoch = case().epoch
+    assert short.members[0].steps == [0, 2 * epoch, 3 * epoch]
+    longer = Training([Run(rare(4), 0, 0)], CPU)
+    longer.restore(short.state())
+    trained(training=longer)
+    assert longer.members[0].steps == whole.members[0].steps == [0, 2 * epoch, 4 * epoch]
+    assert longer.members[0].means == whole.members[0].means and same(weights(longer), weights(whole))
 
 
 def test_results_hold_curves_paths_and_confusions(whole):
