@@ -93,8 +93,19 @@ def _with_units(experiment: Experiment, units: Sequence[str], like: Recipe | Non
         name = load(spelling)
         for case in experiment.cases:
             recipe = like or _own_recipe(name, case.inputs)
-            cases.append(case.replace(model=(Layer(name),), recipe=recipe.replace(steps=case.recipe.steps)))
+            recipe = recipe.replace(steps=case.recipe.steps)
+            own = case.replace(model=(Layer(name),), recipe=recipe)
+            cases.append(own if case.digits is None else _reading(own, case))
     return experiment.replace(cases=tuple(dict.fromkeys(cases)))
+
+
+def _reading(own: Case, case: Case) -> Case:
+    """A case of images with a unit of one's own: in batches as large, and in a loop with as many results."""
+    own = own.replace(recipe=own.recipe.replace(batch=case.recipe.batch))
+    if not own.digits or not own.digits.length:
+        return own
+    read = 10 if case.operation == "count" else 1  # of an image, and as many results
+    return own.replace(model=(own.model[0].replace(out=read),), inputs=2 * read)
 
 
 def _own_recipe(name: str, inputs: int) -> Recipe:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from nalm import checkpoints
+from nalm import checkpoints, images
 from nalm.config import Experiment
 from nalm.data import mnist
 from nalm.engine import Run, check
@@ -75,6 +75,7 @@ def run(
     for experiment in experiments:
         check(experiment.cases)
         for case in experiment.cases:
+            images.check(case)
             for seed in experiment.seeds:
                 wanted.setdefault((case.hash, seed), Run(case, seed, len(wanted)))
     if any(run.case.digits and run.case.digits.source == "mnist" for run in wanted.values()):

@@ -1,6 +1,6 @@
 """Small cases of every layout of images, drawn in code, that several tests train."""
 
-from nalm.config import Case, Digits, Layer, Ramp, Recipe, grid
+from nalm.config import Case, Digits, Layer, Ramp, Recipe, Threshold, grid
 
 BATCH = (("noise_range", "batch"),)
 COLOUR = Digits("colour", "drawn", samples=4, folds=3, validation=0.15, exact="rounded")
@@ -12,7 +12,13 @@ def case(layer, operation, digits, inputs=2, penalties=()):
     first = 1 if operation == "multiply" and digits is PRODUCT else 0
     pressed = tuple((name, Ramp(1)) for name in penalties)
     recipe = Recipe(steps=1, batch=16, penalties=pressed)
-    return Case((layer,), operation, grid(first, 10), grid(first, 10), recipe, inputs=inputs, digits=digits)
+    digits_from = grid(first, 10)
+    return Case(
+        *((layer,), operation, digits_from, digits_from, recipe),
+        inputs=inputs,
+        threshold=Threshold("fixed", value=0.1),
+        digits=digits,
+    )
 
 
 CASES = {

@@ -124,7 +124,7 @@ BELOW = {
     "faults": {"errors", "store", "checkpoints", "engine"},
     "executor": {"errors", "units", "store", "checkpoints", "engine", "faults", "images"},
     "cluster": {"errors", "units", "store", "costs", "engine", "faults", "executor", "__init__"},
-    "run": {"config", "data", "store", "checkpoints", "engine", "executor"},
+    "run": {"config", "data", "store", "checkpoints", "engine", "images", "executor"},
     "progress": {"run"},
     "asked": {"errors", "config", "labels", "claims", "experiments", "store", "checkpoints", "units"},
     "discover": {

@@ -2,8 +2,10 @@
 
 import pytest
 
+from nalm import images
 from nalm.asked import chosen, experiments
 from nalm.claims import unit_of
+from nalm.engine import check
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
 from nalm.units import UNITS
@@ -154,3 +156,17 @@ def test_a_file_that_ends_the_program_is_a_sentence(mine):
     mine.write_text("import sys\nsys.exit(3)")
     with pytest.raises(NALMError, match="could not be imported: SystemExit"):
         ask(units=[f"{mine}:Mine"])
+
+
+@pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name.startswith("mnist/")])
+def test_a_unit_of_ones_own_reads_images_like_the_others(name, mine):
+    (found,) = experiments(name, "", (), [f"{mine}:Mine"], "", 0, epochs=2)[0]
+    own = [case for case in found.cases if unit_of(case).startswith("Mine")]
+    theirs = [case for case in found.cases if case not in own]
+    assert {(c.digits, c.operation, c.recipe.steps, c.recipe.batch) for c in own} == {
+        (c.digits, c.operation, c.recipe.steps, c.recipe.batch) for c in theirs
+    }
+    check(found.cases)
+    for case in own:
+        images.check(case)
+    assert len(own) == len({(c.digits, c.operation) for c in theirs})

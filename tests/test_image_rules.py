@@ -91,3 +91,8 @@ def test_settings_are_those_of_the_tables():
     (ramp,) = {r for c in cases for _, r in c.recipe.penalties}
     assert (ramp.weight, ramp.start, ramp.end) == (2, 30 * 570, 40 * 570)
     assert dict(SNMU.recipe.penalties)["weight"].weight == 100 and SNMU.epoch == 703
+
+
+def test_seeds_beyond_the_folds_are_no_further_folds():
+    found = told(PRODUCT, runs(NMU, [0.4, 0.41] * 10), "NMU", "test_output_accuracy")
+    assert found.why == "mean over 20 runs of 10 folds" and found.ours.n == 20

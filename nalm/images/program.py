@@ -13,10 +13,10 @@ from torch import Tensor
 from torch.func import grad
 
 from nalm import draws, optim
-from nalm.config import Case, Recipe
+from nalm.config import Case
 from nalm.engine.compiler import Compiler, Methods
 from nalm.engine.network import Network
-from nalm.errors import NALMError
+from nalm.images.checks import check
 from nalm.images.data import resident, shuffled
 from nalm.images.kinds import LAYOUTS
 from nalm.images.readers import buffers, starts
@@ -24,25 +24,8 @@ from nalm.losses import loss as find_loss
 
 CHUNK = 1_000  # samples that are evaluated at a time, at most
 CHUNKS = 1_000  # of a set, at most
-WITHOUT = (
-    "l1",
-    "l2",
-    "clip_value",
-    "gradient_noise",
-    "inalu",
-    "stop_when_solved",
-    "grid",
-)  # what recipes may ask for
 
 Tensors = dict[str, Tensor]
-
-
-def _require(recipe: Recipe) -> None:
-    """Refuse what this loop does not do."""
-    asked = [name for name in WITHOUT if getattr(recipe, name)]
-    asked += ["schedule"] if recipe.schedule != "constant" else []
-    if asked:
-        raise NALMError(f"Networks that read images are trained without {' or '.join(asked)}: leave it out.")
 
 
 class Program:
@@ -60,7 +43,7 @@ class Program:
         on_gpu = device.type == "cuda"
         if on_gpu:  # one result per multiplication, whatever other streams do
             os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-        _require(case.recipe)
+        check(case)
         self.case, self.device = case, device
         self.layout = LAYOUTS[case.digits.layout](case)
         self.precision = precision or (torch.bfloat16 if on_gpu else torch.float32)
@@ -73,7 +56,7 @@ class Program:
         self.quiet = Methods(self.judge, "forward", "seen")  # without noise
         self.pictures = resident(case.digits.source, data, str(device))
         self.compiler = Compiler(compiled and on_gpu)  # on a CPU convolutions are all of the time
-        self.optimiser = optim.optimiser(case.recipe.optimiser, case.recipe.momentum)
+        self.optimiser = optim.optimiser(case.recipe.optimiser, case.recipe.momentum, case.recipe.decay)
         self._steps: dict[str, Callable[..., object]] = {}
 
     @property
@@ -163,7 +146,7 @@ class Member:
         device, case = program.device, program.case
         self.stream = torch.cuda.Stream() if device.type == "cuda" else None
         assert case.digits is not None
-        begun = starts(program.network, seed, case.digits.start)
+        begun = starts(program.network, seed, case.digits.start, case.recipe.starts)
         self.params = {n: p.to(device) for n, p in begun.items()}
         count = len(program.optimiser.slots)
         self.slots = {n: [torch.zeros_like(p) for _ in range(count)] for n, p in self.params.items()}

@@ -8,7 +8,7 @@ from torch.nn import functional as T
 
 from nalm import draws
 from nalm.config import Layer
-from nalm.engine.network import Network
+from nalm.engine.network import Between, Network
 from nalm.units.noise import Noise
 from nalm.units.start import Start, Uniform
 
@@ -115,14 +115,14 @@ class Pair(nn.Module):
         self.arithmetic.project()
 
 
-def starts(network: nn.Module, seed: int, first: int = -1) -> Tensors:
+def starts(network: nn.Module, seed: int, first: int = -1, between: Between = ()) -> Tensors:
     """Initial parameters by name, a function of the seed: those of the layers as ever, a reader's as torch's.
 
-    Layers may begin as with another seed, ``first``.
+    Layers may begin as with another seed, ``first``, and some of their parameters ``between`` two numbers.
     """
     arithmetic = network.get_submodule("arithmetic")
     assert isinstance(arithmetic, Network)
-    begun = arithmetic.starts([first if first >= 0 else seed], torch.zeros(1))
+    begun = arithmetic.starts([first if first >= 0 else seed], torch.zeros(1), between=between)
     found = {f"arithmetic.{n}": t[0] for n, t in begun.items()}
     modules = [(n, m) for n, m in network.named_modules() if isinstance(m, nn.Conv2d | nn.Linear)]
     for i, (name, module) in enumerate(modules):

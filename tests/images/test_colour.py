@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from nalm.config import Case, Digits, Layer, Recipe, grid
+from nalm.config import Case, Digits, Layer, Recipe, Threshold, grid
 from nalm.engine.plan import Run
 from nalm.images.colour import Colour, Colours, Localiser
 from nalm.images.data import resident
@@ -14,7 +14,11 @@ from nalm.images.spline import control_points
 from nalm.images.training import Trained
 
 SMALL = Digits("colour", "drawn", samples=3, folds=3, validation=0.15, exact="rounded")
-CASE = Case((Layer("NMU"),), "multiply", grid(0, 10), grid(0, 10), Recipe(steps=1, batch=4), digits=SMALL)
+CASE = Case(
+    *((Layer("NMU"),), "multiply", grid(0, 10), grid(0, 10), Recipe(steps=1, batch=4)),
+    threshold=Threshold("fixed"),
+    digits=SMALL,
+)
 
 
 def colour(identity: bool) -> Colour:

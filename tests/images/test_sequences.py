@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from nalm.config import Case, Digits, Layer, Ramp, Recipe, grid
+from nalm.config import Case, Digits, Layer, Ramp, Recipe, Threshold, grid
 from nalm.engine.plan import Run
 from nalm.errors import NALMError
 from nalm.images import Training
@@ -75,7 +75,8 @@ def test_perfect_digits_make_perfect_products_at_any_length():
 
 SMALL = Digits("sequence", "drawn", length=2, lengths=(1, 2, 7), chosen="validation", every=2)
 RECIPE = Recipe(steps=1, batch=4, penalties=(("weight", Ramp(10, 10, 20)), ("inputs", Ramp(1))))
-PRODUCT = Case((Layer("NMU"),), "multiply", grid(1, 10), grid(1, 10), RECIPE, digits=SMALL)
+FIXED = Threshold("fixed")
+PRODUCT = Case((Layer("NMU"),), "multiply", grid(1, 10), grid(1, 10), RECIPE, threshold=FIXED, digits=SMALL)
 BARE = RECIPE.replace(penalties=())
 
 
@@ -198,7 +199,8 @@ def test_the_epoch_with_the_best_validation_counts():
 @pytest.mark.slow
 def test_a_loop_learns_to_add():
     """Digits drawn in code, two at a time: the error falls far below the target's variance, at longer lengths too."""
-    case = Case((Layer("NAU"),), "add", grid(0, 10), grid(0, 10), Recipe(steps=1, batch=32), digits=SMALL)
+    recipe = Recipe(steps=1, batch=32)
+    case = Case((Layer("NAU"),), "add", grid(0, 10), grid(0, 10), recipe, threshold=FIXED, digits=SMALL)
     case = case.replace(recipe=case.recipe.replace(steps=36 * case.epoch, penalties=(("inputs", Ramp(1)),)))
     training = Training([Run(case, 0, 0)], torch.device("cpu"))
     while not training.finished:

@@ -1,6 +1,7 @@
 """Networks of images in training: the same whatever happens around them, gone on with exactly, and stored."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from nalm.cli import app
 from nalm.config import Digits, Experiment, Layer
 from nalm.engine import Run
 from nalm.errors import NALMError
+from nalm.executor import Job, Settings, attempt, kept, state_of
 from nalm.experiments.mnist import BATCH, clipped, lasting, pressed, task
 from nalm.images import Training
 from nalm.images.data import held_out
@@ -161,6 +163,23 @@ def test_the_end_of_a_shorter_training_is_no_evaluation_of_a_longer_one():
     trained(training=longer)
     assert longer.members[0].steps == whole.members[0].steps == [0, 2 * epoch, 4 * epoch]
     assert longer.members[0].means == whole.members[0].means and same(weights(longer), weights(whole))
+
+
+def test_a_worker_without_a_folder_sends_its_networks(whole, tmp_path, monkeypatch):
+    away, folder = tmp_path / "away", tmp_path / "results"
+    away.mkdir()
+    monkeypatch.chdir(away)
+    job = Job((Run(case(epochs=1), 0, 0), Run(case(epochs=1), 1, 1)))
+    messages = list(kept(attempt(job, Settings(Path(), "cpu", save_every=0.0)), folder))
+    assert messages[-1].kind == "finished" and "checkpoint" in [m.kind for m in messages]
+    assert list(away.iterdir()) == [] and all(m.state is None for m in messages)
+    longer = Job((Run(case(), 0, 0), Run(case(), 1, 1)))
+    state = state_of(longer, folder)
+    told = list(kept(attempt(longer, Settings(Path(), "cpu"), state), folder))
+    assert (told[0].kind, told[0].at) == ("resumed", case().epoch)
+    for seed in (0, 1):
+        found = checkpoints.kept(folder, case().trunk.hash, seed)
+        assert all((found[f"params.{n}"] == p.numpy()).all() for n, p in weights(whole, seed).items())
 
 
 def test_results_hold_curves_paths_and_confusions(whole):
