@@ -15,7 +15,7 @@ from nalm.engine.network import Network
 from nalm.images.data import Resident, normalised, split
 from nalm.images.distort import CANVAS, DRAWS, distorted, poses
 from nalm.images.layouts import Pairs
-from nalm.images.readers import Classifier, Tensors, convolved, softargmax
+from nalm.images.readers import Classifier, Tensors, TwoDigits, convolved, softargmax
 from nalm.images.spline import SIDE, ThinPlate, control_points
 from nalm.units.start import Constant, Start
 
@@ -68,8 +68,8 @@ class Localiser(nn.Module):
         return found
 
 
-class Colour(nn.Module):
-    """Two localisers and one classifier, and the layers that calculate with the two digits."""
+class Colour(TwoDigits):
+    """Two images on top of one another, found by two localisers and read by one classifier."""
 
     def __init__(
         self, layers: Sequence[Layer], first: int, identity: bool, precision: torch.dtype = torch.float32
@@ -89,19 +89,6 @@ class Colour(nn.Module):
         """Digits (batch, 2) on images (batch, 2, 42, 42)."""
         logits = self.reader(T.avg_pool2d(self.seen(images).flatten(0, 1), 2))
         return softargmax(logits, self.first).unflatten(0, (-1, 2))
-
-    def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
-        """The output (batch, 1), and the digits it was calculated from."""
-        digits = self.read(images)
-        return self.arithmetic(digits), digits
-
-    def penalised(self, images: Tensor, names: Sequence[str]) -> tuple[Tensor, Tensors]:
-        """The output, and the named penalties of the layers."""
-        return self.arithmetic.penalised(self.read(images), names)
-
-    def project(self) -> None:
-        """Every layer back into its legal set."""
-        self.arithmetic.project()
 
 
 class Colours(Pairs):

@@ -87,19 +87,14 @@ def softargmax(logits: Tensor, first: int = 0) -> Tensor:
     return (torch.softmax(logits, -1) * digits).sum(-1)
 
 
-class Pair(nn.Module):
-    """Two digits read by one classifier, and the layers that calculate with them."""
+class TwoDigits(nn.Module):
+    """Two digits, however they are read, and the layers that calculate with them."""
 
-    def __init__(self, layers: Sequence[Layer], first: int, precision: torch.dtype = torch.float32):
-        super().__init__()
-        self.first = first
-        self.reader = Classifier(10 - first, precision)
-        self.arithmetic = Network(layers, 2)
+    arithmetic: Network
 
     def read(self, images: Tensor) -> Tensor:
-        """Digits (batch, 2) on images (batch, 2, 28, 28)."""
-        logits = self.reader(images.flatten(0, 1).unsqueeze(1))
-        return softargmax(logits, self.first).unflatten(0, images.shape[:2])
+        """Digits (batch, 2) on images (batch, 2, height, width)."""
+        raise NotImplementedError
 
     def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
         """The output (batch, 1), and the digits it was calculated from."""
@@ -113,6 +108,21 @@ class Pair(nn.Module):
     def project(self) -> None:
         """Every layer back into its legal set."""
         self.arithmetic.project()
+
+
+class Pair(TwoDigits):
+    """Two images side by side, read by one classifier."""
+
+    def __init__(self, layers: Sequence[Layer], first: int, precision: torch.dtype = torch.float32):
+        super().__init__()
+        self.first = first
+        self.reader = Classifier(10 - first, precision)
+        self.arithmetic = Network(layers, 2)
+
+    def read(self, images: Tensor) -> Tensor:
+        """Digits (batch, 2) on images (batch, 2, 28, 28)."""
+        logits = self.reader(images.flatten(0, 1).unsqueeze(1))
+        return softargmax(logits, self.first).unflatten(0, images.shape[:2])
 
 
 def starts(network: nn.Module, seed: int, first: int = -1, between: Between = ()) -> Tensors:
