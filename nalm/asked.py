@@ -12,6 +12,7 @@ from nalm.errors import NALMError, unknown
 from nalm.labels import loss_of
 from nalm.store import OUTCOMES, Store
 
+MOST = 10**9  # steps or epochs, far beyond anything published
 KEYS: dict[str, Callable[[Case], str]] = {
     "unit": lambda case: unit_of(case).partition("@")[0],  # of one's own: without the hash of its file
     "operation": lambda case: case.operation,
@@ -23,7 +24,13 @@ KEYS: dict[str, Callable[[Case], str]] = {
 
 
 def experiments(
-    name: str, seeds: str, only: Sequence[str], units: Sequence[str], like: str, steps: int, epochs: int = 0
+    name: str,
+    seeds: str,
+    only: Sequence[str],
+    units: Sequence[str],
+    like: str,
+    steps: int | None = None,
+    epochs: int | None = None,
 ) -> tuple[list[Experiment], list[str]]:
     """The experiments as asked for, and the units of one's own that they need, as FILE.py:Class."""
     named = known.experiments(name)
@@ -35,10 +42,11 @@ def experiments(
     if like and like not in recipes:
         raise unknown(f"unit in {name} to train --like", like, recipes)
     found = [_with_units(e, units, recipes.get(like)) for e in named]
-    if steps < 0:
-        raise NALMError(f"--steps takes a number of 1 or more, got {steps}.")
-    if epochs < 0 or (epochs and steps):
-        raise NALMError(f"--epochs takes a number of 1 or more, and no --steps beside it; got {epochs}.")
+    for option, value in (("--steps", steps), ("--epochs", epochs)):
+        if value is not None and not 1 <= value <= MOST:
+            raise NALMError(f"{option} takes a number from 1 to {MOST:,}, got {value}.")
+    if epochs and steps:
+        raise NALMError(f"--epochs takes no --steps beside it: say one of them; got {epochs} and {steps}.")
     if epochs and not all(case.digits for e in found for case in e.cases):
         raise NALMError(f"{name} draws fresh numbers and has no epochs: say how long with --steps.")
     everything = [case for e in found for case in e.cases]
@@ -47,7 +55,7 @@ def experiments(
     for e in found:
         cases = tuple(case for case in e.cases if case in kept)
         if steps or epochs:
-            length = [c.recipe.replace(steps=steps or epochs * c.epoch) for c in cases]
+            length = [c.recipe.replace(steps=steps or (epochs or 1) * c.epoch) for c in cases]
             cases = tuple(dict.fromkeys(c.replace(recipe=r) for c, r in zip(cases, length, strict=True)))
         if cases:
             asked.append(e.replace(cases=cases, seeds=_seeds(seeds) if seeds else e.seeds))

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import safetensors
 import safetensors.numpy
 
@@ -42,7 +43,7 @@ class Checkpoint:
     def arrays(self, wanted: Sequence[Key] | None = None) -> Arrays:
         """The state of these runs (all of them if not said), as ``Training.restore`` takes it."""
         try:
-            arrays = safetensors.numpy.load_file(self.path)
+            arrays, _ = _read(self.path)
         except (safetensors.SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
             raise _damaged(self.path, error) from None
         if wanted is None or tuple(wanted) == self.runs:
@@ -69,7 +70,9 @@ def write(folder: Path, runs: Sequence[Key], arrays: Arrays) -> Path:
 
 
 def _write(path: Path, arrays: Arrays, about: dict[str, str]) -> Path:
+    """A file that holds the sum of its own numbers, so that damage anywhere in it is noticed."""
     temporary = None
+    about = {**about, "sum": _sum(arrays)}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
@@ -87,6 +90,25 @@ def _write(path: Path, arrays: Arrays, about: dict[str, str]) -> Path:
             "command again; every finished run is safe."
         ) from None
     return path
+
+
+def _sum(arrays: Arrays) -> str:
+    """One word for all names, kinds, shapes and bytes."""
+    found = hashlib.sha256()
+    for name in sorted(arrays):
+        a = np.ascontiguousarray(arrays[name])
+        found.update(f"{name} {a.dtype} {a.shape}".encode() + a.tobytes())
+    return found.hexdigest()
+
+
+def _read(path: Path) -> tuple[Arrays, dict[str, str]]:
+    """All numbers of a file, and what it says of itself; if they are those that were written."""
+    with safetensors.safe_open(path, "np") as file:
+        about = file.metadata() or {}
+    arrays = safetensors.numpy.load_file(path)
+    if about["sum"] != _sum(arrays):
+        raise ValueError("its numbers are not those that were written")
+    return arrays, about
 
 
 def read(path: Path) -> Checkpoint:
@@ -124,10 +146,8 @@ def kept(folder: Path, trunk: str, seed: int) -> Arrays:
     if not path.exists():
         return {}
     try:
-        with safetensors.safe_open(path, "np") as file:
-            about = file.metadata() or {}
+        arrays, about = _read(path)
         found = about["version"], about["trunk"], about["seed"]
-        arrays = safetensors.numpy.load_file(path)
         _ = float(arrays["at"])
     except (safetensors.SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged(path, error) from None

@@ -19,13 +19,13 @@ def _epochs(runs: Sequence[Outcome]) -> tuple[int, int]:
     return min(o.steps // o.case.epoch for o in runs), runs[0].case.recipe.steps // runs[0].case.epoch
 
 
-def _folds(runs: Sequence[Outcome]) -> str:
+def folds(runs: Sequence[Outcome]) -> str:
     """How many folds there are: seeds beyond the last begin again with the first."""
     digits = runs[0].case.digits
     assert digits is not None
-    folds = len({o.seed % digits.folds for o in runs})
-    many = "one fold" if folds == 1 else f"{folds} folds"
-    return many if folds == len(runs) else f"{len(runs)} runs of {many}"
+    count = len({o.seed % digits.folds for o in runs})
+    many = "one fold" if count == 1 else f"{count} folds"
+    return many if count == len(runs) else f"{len(runs)} runs of {many}"
 
 
 def told(
@@ -53,7 +53,7 @@ def _accuracy(claim: Claim, everything: Runs) -> Judgement:
     if not runs:
         return NOTHING
     ours = stats.mean([PERCENT * (1 - o.test) for o in runs], 0.0, PERCENT)
-    return told(claim, ours, _epochs(runs), f"mean over {_folds(runs)}", PERCENT)
+    return told(claim, ours, _epochs(runs), f"mean over {folds(runs)}", PERCENT)
 
 
 def _exact(claim: Claim, everything: Runs) -> Judgement:

@@ -13,6 +13,7 @@ from nalm import checkpoints, images
 from nalm.config import Experiment
 from nalm.data import mnist
 from nalm.engine import Run, check
+from nalm.errors import NALMError
 from nalm.executor import SAVE_EVERY, Executor, Job, Local, Message, Settings
 from nalm.store import Key, Store
 
@@ -71,6 +72,10 @@ def run(
     ``units`` names units of one's own as FILE.py:Class, for the workers to load; ``save_every`` is the time in seconds
     between checkpoints, ``data`` the folder of MNIST's files.
     """
+    if workers is not None and workers < 1:
+        raise NALMError(f"Training takes 1 or more workers, or as many as are worth it; got {workers}.")
+    if not save_every >= 0:
+        raise NALMError(f"Checkpoints are 0 or more seconds apart, got {save_every:g}.")
     wanted: dict[Key, Run] = {}
     for experiment in experiments:
         check(experiment.cases)
@@ -78,7 +83,7 @@ def run(
             images.check(case)
             for seed in experiment.seeds:
                 wanted.setdefault((case.hash, seed), Run(case, seed, len(wanted)))
-    if any(run.case.digits and run.case.digits.source == "mnist" for run in wanted.values()):
+    if any(run.case.digits and run.case.digits.source == "mnist" for run in _missing(wanted, Path(folder))):
         data = mnist.folder(data)
     executor = executor or Local(device, workers)
     settings = Settings(Path(folder), executor.device, compiled, tuple(units), save_every, str(data))
@@ -95,6 +100,16 @@ def run(
                 time.sleep(1)
         show(lab.state)
     return lab.state
+
+
+def _missing(wanted: dict[Key, Run], folder: Path) -> list[Run]:
+    """The runs that are still to be trained; all, if there is no store yet."""
+    try:
+        with Store(folder) as store:
+            found = store.found(list(wanted))
+    except NALMError:
+        found = {}
+    return [run for key, run in wanted.items() if key not in found]
 
 
 class _Laboratory:

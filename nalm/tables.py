@@ -13,6 +13,7 @@ from nalm import costs, stats
 from nalm.claims import Verdict
 from nalm.config import Case, Claim, Experiment
 from nalm.costs import Machine
+from nalm.image_rules import folds
 from nalm.labels import axis, labels, places
 from nalm.lengths import Kind, Length, Row, published, titles
 from nalm.runs import Outcome
@@ -74,8 +75,8 @@ def accuracies(outcomes: Sequence[Outcome]) -> Iterator[Table | str]:
     """Of networks that read images: the share of right outputs, as a mean over folds with Student's interval."""
     names = labels(o.case for o in outcomes)
     table = Table(box=box.SIMPLE_HEAD)
-    for name in ("layer", "epochs", "test accuracy %", "in training", "weights"):
-        table.add_column(name, no_wrap=True)
+    for name in ("layer", "epochs", "test %", "training %", "weights"):
+        table.add_column(name, overflow="fold", min_width=len(name))
     groups: dict[Case, list[Outcome]] = {}
     for o in outcomes:
         groups.setdefault(o.case, []).append(o)
@@ -86,10 +87,11 @@ def accuracies(outcomes: Sequence[Outcome]) -> Iterator[Table | str]:
         ]
         spelt = Counter(o.formula for o in runs if o.formula).most_common(1)
         learnt = f"{spelt[0][0]} in {spelt[0][1]} of {len(runs)}" if spelt else ""
-        epochs = f"{case.recipe.steps / case.epoch:,.0f}"
+        done = case.recipe.steps / case.epoch
+        epochs = f"{done:,.0f}" if done >= 1 else f"{done:.2g}"
         table.add_row(names[case], epochs, *(_interval(m) for m in means), escape(learnt))
-    most = max(map(len, groups.values()), default=0)
-    yield f"Accuracy of outputs: mean over {most} fold{'s' if most != 1 else ''} \\[95% interval]"
+    most = folds(max(groups.values(), key=len))
+    yield f"Accuracy of outputs: mean over {most} \\[95% interval]"
     yield table
 
 

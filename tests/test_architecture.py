@@ -55,6 +55,7 @@ BELOW = {
     "shipped": {"errors", "config", "operations", "runs", "claims", "store"},
     "tables": {
         *("config", "costs", "labels", "lengths", "runs", "stats", "spread_rules", "claims", "summary"),
+        "image_rules",
     },
     "merge": {"errors", "database", "store"},
     "verify": {"errors", "config", "runs", "store", "merge", "tasks", "units", "engine"},
@@ -124,7 +125,7 @@ BELOW = {
     "faults": {"errors", "store", "checkpoints", "engine"},
     "executor": {"errors", "units", "store", "checkpoints", "engine", "faults", "images"},
     "cluster": {"errors", "units", "store", "costs", "engine", "faults", "executor", "__init__"},
-    "run": {"config", "data", "store", "checkpoints", "engine", "images", "executor"},
+    "run": {"config", "data", "errors", "store", "checkpoints", "engine", "images", "executor"},
     "progress": {"run"},
     "asked": {"errors", "config", "labels", "claims", "experiments", "store", "checkpoints", "units"},
     "discover": {

@@ -88,7 +88,22 @@ def test_something_else_under_the_name_is_refused(place):
     (place / "train-labels-idx1-ubyte").write_bytes(b"x")
     assert "is no IDX file" in refused(place)
     (place / "train-images-idx3-ubyte.gz").write_bytes(b"not compressed")
-    assert "cannot be read" in refused(place)
+    assert "is not compressed: rename it to train-images-idx3-ubyte" in refused(place)
+
+
+def test_an_empty_file_and_a_compressed_one_without_its_ending_are_told_apart(place):
+    path = place / "train-labels-idx1-ubyte"
+    content = path.read_bytes()
+    path.write_bytes(b"")
+    assert "is empty: copy it again" in refused(place)
+    path.write_bytes(gzip.compress(content))
+    assert "is compressed: rename it to train-labels-idx1-ubyte.gz" in refused(place)
+
+
+def test_a_file_in_place_of_the_folder_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NALMError, match="which is a file: name one that holds train-images"):
+        mnist.folder(tmp_path / "file")
 
 
 def test_without_a_folder_the_error_says_what_to_put_where(monkeypatch, tmp_path):

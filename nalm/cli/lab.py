@@ -108,8 +108,10 @@ def run(
     like: Annotated[str, typer.Option(help="Train your own unit with this unit's recipe.")] = "",
     device: Device = "auto",
     out: Out = OUT,
-    steps: Annotated[int, typer.Option(help="Train this many steps instead of the published number.")] = 0,
-    epochs: Annotated[int, typer.Option(help="The same in epochs, where images are read.")] = 0,
+    steps: Annotated[
+        int | None, typer.Option(help="Train this many steps instead of the published number.")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(help="The same in epochs, where images are read.")] = None,
     data: Annotated[str, typer.Option(help="The folder of MNIST's files; default: NALM_DATA.")] = "",
     no_compile: Annotated[
         bool, typer.Option("--no-compile", help="Run eagerly: slower, no compiler needed.")

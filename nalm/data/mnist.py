@@ -62,8 +62,9 @@ def folder(data: Path | str = "") -> Path:
         )
     if not place.is_dir():
         named = "--data" if str(data) else VARIABLE
+        what = "is a file" if place.exists() else "does not exist"
         raise NALMError(
-            f"{named} names the folder {place}, which does not exist: it should hold {', '.join(FILES)}."
+            f"{named} names the folder {place}, which {what}: name one that holds {', '.join(FILES)}."
         )
     return place
 
@@ -86,6 +87,8 @@ def _read(place: Path, name: str) -> Bytes:
             content = file.read(
                 4 * (1 + len(shape)) + math.prod(shape) + 1
             )  # one byte too many is enough to know
+    except gzip.BadGzipFile:
+        raise NALMError(f"{path} is not compressed: rename it to {name}, or copy it again.") from None
     except (OSError, EOFError, zlib.error) as error:
         raise NALMError(f"{path} cannot be read ({error}): copy it again from its source.") from None
     array = parsed(content, shape, path)
@@ -101,10 +104,14 @@ def parsed(content: bytes, shape: tuple[int, ...], path: Path) -> Bytes:
     ends = 4 * (1 + len(shape))
     words = tuple(int.from_bytes(content[i : i + 4], "big") for i in range(0, ends, 4))
     magic = 0x0800 + len(shape)  # 08: unsigned bytes; then the number of axes
+    if not content:
+        raise NALMError(f"{path} is empty: copy it again from its source.")
+    if content[:2] == b"\x1f\x8b":
+        raise NALMError(f"{path} is compressed: rename it to {path.name}.gz.")
     if len(content) < ends or words[0] != magic:
         raise NALMError(
-            f"{path} is no IDX file of bytes with {len(shape)} axes: it begins with 0x{content[:4].hex()}, "
-            f"not 0x{magic:08x}."
+            f"{path} is no IDX file of bytes with {'1 axis' if len(shape) == 1 else f'{len(shape)} axes'}: it begins "
+            f"with 0x{content[:4].hex()}, not 0x{magic:08x}; is it another file under this name?"
         )
     if words[1:] != shape:
         raise NALMError(

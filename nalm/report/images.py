@@ -62,9 +62,11 @@ class Reading:
         return o.seed, curves["test.confusion"].reshape(2, 10, 10).sum(0)
 
     def paths(self) -> list[tuple[int, Array, Array]]:
-        """Seed and path of the two weights of every fold; none of layers that have others."""
+        """Seed and path of the two weights of every fold, while they are numbers; none of layers that have others."""
         few = [(o.seed, c) for o, c in self.runs if all(w in c for w in WEIGHTS) and "0.weight[2]" not in c]
-        return [(seed, c[WEIGHTS[0]], c[WEIGHTS[1]]) for seed, c in few]
+        paths = [(seed, np.stack([c[w] for w in WEIGHTS])) for seed, c in few]
+        kept = [(seed, path[:, np.isfinite(path).all(0)]) for seed, path in paths]
+        return [(seed, path[0], path[1]) for seed, path in kept if path.size]
 
 
 def _at(o: Outcome, curves: dict[str, Array]) -> int:

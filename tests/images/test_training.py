@@ -1,5 +1,6 @@
 """Networks of images in training: the same whatever happens around them, gone on with exactly, and stored."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -129,6 +130,19 @@ def test_a_damaged_network_is_refused_with_its_name(tmp_path, whole):
         resume(Training([Run(case(), 7, 0)], CPU), tmp_path)
 
 
+def test_one_changed_byte_of_a_network_is_noticed(tmp_path, whole):
+    save(whole, tmp_path)
+    path = sorted((tmp_path / checkpoints.NETWORKS).iterdir())[0]
+    content = bytearray(path.read_bytes())
+    content[-5_000] ^= 1
+    path.write_bytes(bytes(content))
+    seed = int(path.stem.split("-")[1])
+    with pytest.raises(
+        NALMError, match=f"{path.name} is damaged .its numbers are not those that were written"
+    ):
+        checkpoints.kept(tmp_path, case().trunk.hash, seed)
+
+
 def test_a_network_with_parts_missing_or_made_up_is_refused_with_its_name(whole):
     state = whole.state()
     damage = {
@@ -227,7 +241,7 @@ def test_the_command_line_trains_and_says_accuracies(tmp_path):
     words = ["run", "mnist/smoke", "--only", "unit=NMU", "--steps", "2", *out]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
-    assert "accuracy" in done.output and "NMU" in done.output
+    assert "Accuracy of outputs: mean over one fold" in done.output and "test %" in done.output
     with Store(tmp_path) as store:
         (o,) = store.outcomes("mnist/smoke")
     assert o.steps == 2 and np.isfinite(o.test)
@@ -239,6 +253,29 @@ def test_epochs_are_for_images_alone_and_one_word_says_how_long(tmp_path):
     assert isinstance(refused.exception, NALMError) and "has no epochs" in str(refused.exception)
     refused = invoke(app, ["run", "mnist/smoke", "--epochs", "2", "--steps", "2", "--out", str(tmp_path)])
     assert "no --steps beside it" in str(refused.exception)
+
+
+def test_what_is_stored_is_shown_without_the_images(tmp_path, monkeypatch, whole):
+    stored = case(digits=TINY.replace(source="mnist"))
+    asked = Experiment("tiny", "A tiny one", (stored,), (0, 1))
+    with Store(tmp_path, create=True) as store:
+        store.begin("nalm run tiny", torch.__version__)
+        store.register(asked)
+        store.save(dataclasses.replace(whole.results(), cases=[stored] * 2))
+    monkeypatch.setenv("NALM_DATA", str(tmp_path / "nowhere"))
+    assert run([asked], tmp_path, device="cpu").finished == 2
+    with pytest.raises(NALMError, match="does not exist"):
+        run([asked.replace(seeds=(0, 1, 2))], tmp_path, device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [({"workers": -3}, "1 or more workers.*got -3"), ({"save_every": -1.0}, "0 or more seconds")],
+)
+def test_numbers_that_make_no_sense_are_refused(asked, words, tmp_path):
+    with pytest.raises(NALMError, match=words):
+        run([Experiment("tiny", "A tiny one", (case(),), (0,))], tmp_path / "out", device="cpu", **asked)
+    assert not (tmp_path / "out").exists()
 
 
 def test_missing_files_are_told_before_anything_is_trained(tmp_path):

@@ -125,6 +125,20 @@ def test_the_page_holds_the_blocks(folder, tmp_path):
     assert 'data-list="confusions"' in text and "core-hours" not in text
 
 
+def test_a_path_ends_where_its_weights_are_no_numbers(tmp_path):
+    runs = made(NMU_, [0.5, 0.6])
+    path = np.array([[[0.5, 0.5]], [[0.6, 0.6]], [[np.nan, 0.7]]])
+    runs.trajectories[1] = {"0.weight": path}
+    with Store(tmp_path, create=True) as store:
+        store.begin("nalm run mnist", "2.0")
+        store.register(Experiment("mnist/product", "Two digits", (NMU_,), (0, 1)))
+        store.save(runs)
+    (block,) = images(studies(tmp_path)[0])
+    lengths = [len(trace["x"]) for trace in block["figures"][2]["data"] if trace["name"] == "NMU"]
+    assert lengths == [3, 2]
+    pages.write(tmp_path, tmp_path / "page.html")
+
+
 def test_runs_of_fewer_epochs_are_told_from_none(folder, tmp_path):
     found = {study.name: (study.missing, study.shorter) for study in studies(folder, "mnist")}
     assert found["mnist/product"] == (50, 6)  # two layers of five, three folds of ten, two epochs
