@@ -124,6 +124,24 @@ def _own_recipe(name: str, inputs: int) -> Recipe:
     return Recipe(penalties=(("weight", Ramp(10, 20_000, 35_000)),) if sparse else ())
 
 
+def _reading_on(store: Store) -> list[dict[str, Any]]:
+    """Networks of images that are not at the end of a training that was asked for."""
+    lengths: dict[str, dict[int, Case]] = {}
+    for name in store.experiments():
+        for case in store.cases(name):
+            if case.digits is not None:
+                lengths.setdefault(case.trunk.hash, {})[case.recipe.steps] = case
+    found = []
+    for trunk, seed, at in checkpoints.networks(store.folder):
+        asked = lengths.get(trunk, {})
+        done = at in asked and store.found([(asked[at].hash, seed)])
+        further = [case for steps, case in sorted(asked.items()) if steps > at or (steps == at and not done)]
+        if further and not done:
+            case = further[0]
+            found.append({"case": case.name, "seed": seed, "at": at, "steps": case.recipe.steps})
+    return found
+
+
 def status(store: Store) -> dict[str, Any]:
     """What a results folder holds, in plain values."""
     rows: list[dict[str, Any]] = []
@@ -141,11 +159,13 @@ def status(store: Store) -> dict[str, Any]:
         if s["alive"]
     ]
     begun = store.begun()
+    reading = _reading_on(store)
     waiting = [{"runs": len(c.runs), "file": c.path.name} for c in checkpoints.found(store.folder)]
     return {
         "folder": str(store.folder),
         "experiments": rows,
         "working": working,
         "checkpoints": waiting,
+        "networks": reading,
         "begun": begun,
     }

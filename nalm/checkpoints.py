@@ -137,7 +137,8 @@ def keep(folder: Path, trunk: str, seed: int, arrays: Arrays) -> None:
     path = _network(folder, trunk, seed)
     before = kept(folder, trunk, seed)
     if not before or before["at"] <= arrays["at"]:
-        _write(path, arrays, {"version": __version__, "trunk": trunk, "seed": str(seed)})
+        about = {"version": __version__, "trunk": trunk, "seed": str(seed), "at": str(int(arrays["at"]))}
+        _write(path, arrays, about)
 
 
 def kept(folder: Path, trunk: str, seed: int) -> Arrays:
@@ -170,6 +171,17 @@ def kept_all(folder: Path, networks: Sequence[Key]) -> Arrays:
     """What ``keep_all`` wrote of these networks, as it took it; nothing of those that are not there."""
     found = [kept(folder, trunk, seed) for trunk, seed in networks]
     return {f"{i}.{name}": a for i, arrays in enumerate(found) for name, a in arrays.items()}
+
+
+def networks(folder: Path) -> list[tuple[str, int, int]]:
+    """The networks of a results folder that can be read: their case, however long, their seed and how far they are."""
+    found = []
+    for path in sorted((folder / NETWORKS).glob("*.safetensors")):
+        with contextlib.suppress(safetensors.SafetensorError, OSError, *UNREADABLE):
+            with safetensors.safe_open(path, "np") as file:
+                about = file.metadata() or {}
+            found.append((about["trunk"], int(about["seed"]), int(about["at"])))
+    return found
 
 
 def network_name(trunk: str, seed: int) -> str:

@@ -31,6 +31,7 @@ Curves = Mapping[tuple[str, int], Mapping[str, Array]]  # by the first 12 letter
 LEVEL, DEGREES = 0.99, 8
 REFERENCE = "Accumulator"
 WHERE = "length="
+WITHOUT = "By length there is nothing yet: it takes references (unit=Accumulator) of as many epochs that read digits."
 PIXEL = 1e-5  # sparsity errors were read off a figure, in which 0 is 6e-6
 METRICS = ("success_rate", "solved_at_mean", "sparsity_error_mean")
 

@@ -146,6 +146,18 @@ def best(validation: Array) -> int:
     return int(np.nanargmin(validation)) if np.isfinite(validation).any() else len(validation) - 1
 
 
+LATE = 10  # evaluations at the end among which one is chosen by how training went
+
+
+def judged(case: Case, validation: Array) -> int:
+    """Which evaluation counts: the one with the lowest validation error, or of images the one that the case says."""
+    chosen = "validation" if case.digits is None else case.digits.chosen
+    if chosen == "validation":
+        return best(validation)
+    late = max(0, len(validation) - LATE) if chosen == "train" else len(validation) - 1
+    return late + int(np.argmin(validation[late:]))
+
+
 def _mark(
     steps: npt.NDArray[np.int64], validation: Array, test: Array, sparsity: Array, limit: float
 ) -> Mark:

@@ -231,9 +231,12 @@ def status(found: dict[str, Any]) -> Iterator[Table | str]:
         yield f"At work for {process['since']:.0f} s: {escape(process['command'])}"
     for checkpoint in found["checkpoints"]:
         yield f"{checkpoint['runs']} runs wait in a checkpoint; the command that began them goes on with them."
+    for n in found["networks"]:
+        yield escape(f"{n['case']}, seed {n['seed']}, stands at step {n['at']:,} of {n['steps']:,}.")
     if found["begun"]:
-        yield f"{found['begun']:,} runs were begun and not finished; the command that began them goes on with them."
-    if not found["working"] and not found["checkpoints"] and not found["begun"]:
+        many = "1 run was" if found["begun"] == 1 else f"{found['begun']:,} runs were"
+        yield f"{many} begun and not finished; the command that did so goes on from there."
+    if not any(found[name] for name in ("working", "checkpoints", "networks", "begun")):
         yield "Nobody is at work here, and nothing is left half done."
 
 

@@ -7,8 +7,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from nalm.claims import unit_of
 from nalm.compare import LEVEL, Change
+from nalm.labels import labels
 from nalm.stats import Difference, Interval
 from nalm.suggest import Measured, Suggestion
 
@@ -48,9 +48,10 @@ def _table(found: Sequence[Change]) -> Table:
     table.add_column("case", overflow="fold", ratio=1)
     for name in ("A", "B", "solved, B - A", "step, B - A", ""):
         table.add_column(name, no_wrap=True)
+    names = labels(c.case for c in found)
     for c in found:
         where = f"{c.case.train}, {c.case.inputs} inputs"
-        label = Text.assemble(safe(f"{unit_of(c.case)} {c.case.operation}"), "\n", (safe(where), "dim"))
+        label = Text.assemble(safe(f"{names[c.case]} {c.case.operation}"), "\n", (safe(where), "dim"))
         table.add_row(
             label, _rate(c.a), _rate(c.b), _lead(c.success, c.success_p), _lead(c.steps, c.steps_p), _mark(c)
         )

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from nalm import images
 from nalm.config import Case
-from nalm.engine import train
+from nalm.data import mnist
+from nalm.engine import Run, device_for, train
 from nalm.engine.authors import gold
 from nalm.engine.network import Network, spelled
 from nalm.engine.training import EVERY
 from nalm.errors import NALMError
 from nalm.merge import close
-from nalm.runs import Outcome, best
+from nalm.runs import Outcome, Runs, judged
 from nalm.store import Arrays, Store
 from nalm.tasks.threshold import threshold
 from nalm.units import Unit
@@ -47,7 +49,7 @@ def recomputed(store: Store) -> Iterator[Finding]:
     limits: dict[str, float] = {}
     for o in store.outcomes():
         arrays = store.arrays(o.case.hash, o.seed)
-        if broken := _shape(arrays):
+        if broken := _shape(arrays, o.case.digits is not None):
             yield Finding(o, "its record", broken, "whole")
             continue
         if o.case.hash not in limits:
@@ -58,7 +60,7 @@ def recomputed(store: Store) -> Iterator[Finding]:
         yield from _end(o, arrays, known)
 
 
-def _shape(arrays: Arrays) -> str:
+def _shape(arrays: Arrays, reading: bool) -> str:
     """What is wrong with a record, if anything."""
     for name in ("steps", *CURVES):
         if name not in arrays or arrays[name].ndim != 1 or len(arrays[name]) != len(arrays["steps"]):
@@ -66,7 +68,8 @@ def _shape(arrays: Arrays) -> str:
     steps = arrays["steps"]
     if not len(steps) or steps.dtype.kind != "i" or (np.diff(steps) <= 0).any():
         return "without steps that rise"
-    return "" if any(n.startswith("weights.") for n in arrays) else "without weights"
+    weights = reading or any(n.startswith("weights.") for n in arrays)  # layers behind a reader may have none
+    return "" if weights else "without weights"
 
 
 def _limit(case: Case) -> float:
@@ -76,18 +79,18 @@ def _limit(case: Case) -> float:
 def _marks(o: Outcome, arrays: Arrays) -> Iterator[Finding]:
     """Best evaluation and first solved one; of a thinned curve, what can be said of them."""
     steps, low = arrays["steps"], arrays["test"] < o.threshold
-    whole = len(steps) >= -(-int(steps[-1]) // EVERY) + 1
+    whole = o.case.digits is not None or len(steps) >= -(-int(steps[-1]) // EVERY) + 1
     if o.steps != steps[-1]:
         yield Finding(o, "steps", o.steps, int(steps[-1]))
     at = int(np.searchsorted(steps, o.best_step))
     here = at < len(steps) and steps[at] == o.best_step
-    lowest = best(arrays["validation"])
+    counts = judged(o.case, arrays["validation"])
     if here:
         for name in CURVES:
             if not _equal(getattr(o, name), arrays[name][at]):
                 yield Finding(o, name, getattr(o, name), float(arrays[name][at]))
-    if (whole and steps[lowest] != o.best_step) or arrays["validation"][lowest] < o.validation:
-        yield Finding(o, "best step", o.best_step, int(steps[lowest]))
+    if (whole and steps[counts] != o.best_step) or arrays["validation"][counts] < o.validation:
+        yield Finding(o, "best step", o.best_step, int(steps[counts]))
     first = int(steps[np.argmax(low)]) if low.any() else None
     sooner = first is not None and (o.solved_at is None or first < o.solved_at)
     if sooner or (whole and first != o.solved_at):
@@ -136,7 +139,7 @@ def _network(case: Case, weights: Arrays) -> Network | None:
 
 
 def _formula(network: Network, case: Case, known: dict[object, str]) -> str:
-    sign = True if case.train.kind == "uniform" and case.train.low > 0 else None
+    sign = True if case.digits or (case.train.kind == "uniform" and case.train.low > 0) else None
     units = [part for part in network.parts() if isinstance(part, Unit)]
     rounded = tuple(tuple(w.flatten().tolist()) for u in units for w in u.rounded().values())
     key = (case.model, case.inputs, sign, rounded)
@@ -145,14 +148,29 @@ def _formula(network: Network, case: Case, known: dict[object, str]) -> str:
     return known[key]
 
 
+def _read_again(o: Outcome, device: str, data: str) -> Runs:
+    """A run that reads images once more, from its start."""
+    assert o.case.digits is not None
+    place = str(mnist.folder(data)) if o.case.digits.source == "mnist" else ""
+    training = images.Training(
+        [Run(o.case, o.seed, 0)], device_for(device), compiled="compiled" in o.mode, data=place
+    )
+    while not training.finished:
+        training.advance()
+    return training.results()
+
+
 def sampled(outcomes: Sequence[Outcome], count: int, seed: int) -> list[Outcome]:
     """Some of the runs, at random."""
     return random.Random(seed).sample(list(outcomes), min(count, len(outcomes)))
 
 
-def trained_again(store: Store, o: Outcome, device: str = "auto") -> list[Finding]:
+def trained_again(store: Store, o: Outcome, device: str = "auto", data: str = "") -> list[Finding]:
     """Train one run once more and compare: verdict and start always, errors where device and engine are the same."""
-    runs = train(o.case, [o.seed], device, compiled=o.mode != "eager")
+    if o.case.digits is not None:
+        runs = _read_again(o, device, data)
+    else:
+        runs = train(o.case, [o.seed], device, compiled=o.mode != "eager")
     (line,) = runs.lines()
     arrays = store.arrays(o.case.hash, o.seed)
     found = [Finding(o, "outcome", o.outcome, line.outcome)] if o.outcome != line.outcome else []

@@ -58,7 +58,7 @@ BELOW = {
         "image_rules",
     },
     "merge": {"errors", "database", "store"},
-    "verify": {"errors", "config", "runs", "store", "merge", "tasks", "units", "engine"},
+    "verify": {"errors", "config", "data", "runs", "store", "merge", "tasks", "units", "engine", "images"},
     "source": {"errors", "runs", "store", "shipped"},
     "compare": {"errors", "config", "runs", "stats", "claims", "experiments"},
     "suggest": {"errors", "config", "stats", "operations", "experiments", "asked"},
@@ -70,7 +70,7 @@ BELOW = {
         *("errors", "config", "stats", "labels", "published", "rules", "claims", "experiments", "runs"),
         "image_rules",
     },
-    "verdict_tables": {"stats", "claims", "compare", "suggest"},
+    "verdict_tables": {"stats", "claims", "compare", "labels", "suggest"},
     "landscapes": {"errors", "config", "operations", "units", "tasks"},
     "report": {
         *(

@@ -1,6 +1,7 @@
 """Whether stored numbers are true: recomputed from curves and weights, and trained again."""
 
 import pytest
+from layouts import CASES
 from typer.testing import CliRunner
 
 from nalm import verify
@@ -95,3 +96,19 @@ def test_the_command_tells_and_fails(folder, tmp_path):
         store.db.execute("UPDATE runs SET outcome = 'solved', test = 0")
     done = CliRunner().invoke(app, ["verify", "--out", str(tmp_path), "--sample", "0"])
     assert done.exit_code == 1 and "numbers are wrong" in done.stdout
+
+
+def test_networks_that_read_images_are_true(tmp_path):
+    pair = CASES["pair"].replace(recipe=CASES["pair"].recipe.replace(steps=3))
+    fixed = pair.replace(
+        model=(Layer("Fixed", options=(("operation", "multiply"),)),), recipe=Recipe(steps=3, batch=16)
+    )
+    late = fixed.replace(digits=fixed.digits.replace(chosen="train"))
+    (tmp_path / "changed").mkdir()
+    asked = Experiment("images", "Small ones", (pair, fixed, late, CASES["product"]), (0,))
+    run([asked], tmp_path, device="cpu", workers=1)
+    with Store(tmp_path) as store:
+        assert list(verify.recomputed(store)) == []
+        again = {o.case: verify.trained_again(store, o, "cpu") for o in store.outcomes()}
+    assert list(again.values()) == [[]] * 4
+    assert {"best step"} <= set(findings(tmp_path, tmp_path / "changed", "UPDATE runs SET best_step = 0"))

@@ -196,6 +196,8 @@ def _results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
                 console.print(table)
             curves = {(o.case.hash[:12], o.seed): points(store, o) for o in lengths.of_sequences(runs)}
             found = lengths.by_length(runs, curves)
+            if curves and not found:
+                console.print(lengths.WITHOUT)
             for table in tables.by_length(found):
                 console.print(table)
             judged = [*verdicts(EXPERIMENTS[experiment.name], runs), *lengths.verdicts(found)]

@@ -1,5 +1,6 @@
 """Commands about finished runs: what changed between two folders, and what to use for a problem."""
 
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -54,9 +55,12 @@ def _published(found: "dict[str, list[Verdict]]", as_json: bool) -> None:
         Console().print(tables.beside(differ[: verdict_tables.LINES]))
     if len(differ) > verdict_tables.LINES:
         typer.echo(f"... and {len(differ) - verdict_tables.LINES} more; --json lists all.")
-    rest = sum(map(len, found.values())) - len(compared)
-    note = f"; {rest} cannot be compared" if rest else ""
+    rest = [v for verdicts in found.values() for v in verdicts if not v.compared]
+    note = f"; {len(rest)} cannot be compared" if rest else ""
     typer.echo(f"{len(differ)} of {len(compared)} published numbers differ from ours{note}.")
+    if rest and not compared:  # of runs that are there, before those that are not
+        reasons = Counter(v.why for v in rest if v.ours is not None) or Counter(v.why for v in rest)
+        typer.echo(f"Most of them: {reasons.most_common(1)[0][0]}.")
 
 
 def _plain(experiment: str, v: "Verdict") -> dict[str, Any]:

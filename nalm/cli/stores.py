@@ -29,6 +29,7 @@ def verify(
     sample: Annotated[int, typer.Option(help="How many runs to train again.")] = 3,
     seed: Annotated[int, typer.Option(help="Which ones; -1 for others every time.")] = -1,
     device: Device = "auto",
+    data: Annotated[str, typer.Option(help="The folder of MNIST's files; default: NALM_DATA.")] = "",
 ) -> None:
     """Compute every derived number again from curves and weights, and train some runs again."""
     from nalm import verify as again
@@ -41,10 +42,11 @@ def verify(
     with Store(out) as store:
         outcomes = store.outcomes()
         wrong = list(again.recomputed(store))
-        typer.echo(f"{len(outcomes):,} runs recomputed: {_count(len(wrong))}.")
+        runs = "1 run" if len(outcomes) == 1 else f"{len(outcomes):,} runs"
+        typer.echo(f"{runs} recomputed: {_count(len(wrong))}.")
         which = seed if seed >= 0 else random.SystemRandom().randrange(2**31)
         for o in again.sampled(outcomes, sample, which):
-            found = again.trained_again(store, o, device)
+            found = again.trained_again(store, o, device, data)
             wrong += found
             told = "; ".join(map(str, found)) or "as stored"
             typer.echo(f"Trained again: {o.case.name} seed {o.seed} ({o.outcome}): {told}.")
@@ -57,4 +59,5 @@ def verify(
 
 
 def _count(findings: int) -> str:
-    return "nothing is wrong" if not findings else f"{findings:,} numbers are wrong"
+    many = "1 number is" if findings == 1 else f"{findings:,} numbers are"
+    return "nothing is wrong" if not findings else f"{many} wrong"

@@ -14,12 +14,11 @@ from nalm.engine.records import SMALL
 from nalm.errors import NALMError
 from nalm.images.examples import examples
 from nalm.images.program import Member, Program
-from nalm.runs import Mark, Runs, best
+from nalm.runs import Mark, Runs, judged
 from nalm.units import Unit
 from nalm.units.spelling import letters
 
 STEPS = {"cpu": 8, "cuda": 128}  # of a member before another gets its turn
-LATE = 10  # epochs at the end among which one is chosen
 
 
 class Trained:
@@ -154,13 +153,8 @@ class Trained:
 
     def mark(self) -> Mark:
         """The epoch that is judged, and when the test was first good enough."""
-        digits = self.run.case.digits
-        assert digits is not None
         seen, test = self.errors(False), self.errors(True)
-        chosen = len(self.steps) - 1 if digits.chosen != "validation" else best(seen)
-        if digits.chosen == "train":
-            late = max(0, len(self.steps) - LATE)
-            chosen = late + int(np.argmin(seen[late:]))
+        chosen = judged(self.run.case, seen)
         low = test < self.run.case.threshold.value
         first = self.steps[int(np.argmax(low))] if low.any() else None
         return Mark(self.steps[chosen], seen[chosen], test[chosen], self.sparsity[chosen], first)

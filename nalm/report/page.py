@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import nalm
-from nalm import compositions, stats
+from nalm import compositions, lengths, stats
 from nalm.claims import Verdict, unit_of
 from nalm.config import Case
 from nalm.errors import NALMError
@@ -198,7 +198,8 @@ def _experiment(study: Study, looks: dict[str, tuple[str, str]], curves: int, mo
         "groups": groups,
         "compositions": compositions.rows(study.outcomes),
         "images": images(study),
-        "sequences": sequences(study),
+        "sequences": (told := sequences(study)),
+        "unmeasured": lengths.WITHOUT if lengths.of_sequences(study.outcomes) and not told else "",
         "localised": localised(study),
         "claims": sorted(map(_claim, study.verdicts), key=lambda c: ORDER.index(c["verdict"])),
         "failures": classify.failures(study.outcomes),

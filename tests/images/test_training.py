@@ -255,6 +255,22 @@ def test_epochs_are_for_images_alone_and_one_word_says_how_long(tmp_path):
     assert "no --steps beside it" in str(refused.exception)
 
 
+def test_a_run_that_was_stopped_stands_where_it_stands(tmp_path):
+    def stop(state):
+        if (tmp_path / checkpoints.NETWORKS).exists():
+            raise KeyboardInterrupt
+
+    asked = Experiment("tiny", "A tiny one", (case(),), (0,))
+    with pytest.raises(KeyboardInterrupt):
+        run([asked], tmp_path, device="cpu", workers=1, save_every=0.0, show=stop)
+    said = CliRunner().invoke(app, ["status", "--out", str(tmp_path)]).output
+    assert f"NMU multiply [7,10)/1, seed 0, stands at step 8 of {2 * case().epoch}." in " ".join(said.split())
+    assert "nothing is left half done" not in said
+    run([asked], tmp_path, device="cpu", workers=1)
+    said = CliRunner().invoke(app, ["status", "--out", str(tmp_path)]).output
+    assert "Nobody is at work here, and nothing is left half done." in said
+
+
 def test_what_is_stored_is_shown_without_the_images(tmp_path, monkeypatch, whole):
     stored = case(digits=TINY.replace(source="mnist"))
     asked = Experiment("tiny", "A tiny one", (stored,), (0, 1))
