@@ -176,12 +176,19 @@ def listing(experiments: Iterable[Experiment], machine: Machine, factor: float =
     return table
 
 
+def _widest(names: Iterable[str]) -> int:
+    """Letters of the longest word: names of units are what --only takes, and are not cut."""
+    return min(24, max(len(word) for name in names for word in name.split()))
+
+
 def shown(experiment: Experiment) -> Iterator[Table | str]:
     """An experiment in full: cases by recipe, then what was published."""
     yield f"[bold]{experiment.name}[/]: {experiment.title}"
     names, standing, along = labels(experiment.cases), places(experiment.cases), axis(experiment.cases)
     over = "trained on" if along == "range" else "with"
-    table = Table("model", "operation", "inputs", over, "steps", "lr", "pressure and rules")
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for name in ("model", "operation", "inputs", over, "steps", "lr", "pressure and rules"):
+        table.add_column(name, overflow="fold", min_width=_widest(names.values()) if name == "model" else 1)
     groups: dict[tuple[str, ...], list[str]] = {}
     for case in experiment.cases:
         r = case.recipe
@@ -203,7 +210,10 @@ def shown(experiment: Experiment) -> Iterator[Table | str]:
     yield f"Ranges: {', '.join(dict.fromkeys(f'{c.train} then {c.test}' for c in experiment.cases))}"
     yield f"Seeds: {len(experiment.seeds)} ({experiment.seeds[0]} to {experiment.seeds[-1]})."
     if experiment.claims:
-        claims = Table("published", "value", "unit", "trained on", "where it stands")
+        claims = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+        for name in ("published", "value", "unit", "trained on", "where it stands"):
+            widest = _widest(c.unit for c in experiment.claims) if name == "unit" else 1
+            claims.add_column(name, overflow="fold", min_width=widest)
         alike: dict[tuple[str, ...], list[str]] = {}
         for c in experiment.claims:
             same = (c.metric.replace("_", " "), _number(c.value, c.low, c.high, " "), c.unit, c.place)

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 import nalm
@@ -56,3 +57,10 @@ def test_numbers_that_cannot_be_compared_are_not_said_to_differ():
     same, other = (Verdict(claim, None, word, "") for word in ("agrees", "differs"))
     assert _agreement([short]) == "None of them can be compared yet: 60 of 1,000 epochs were trained."
     assert _agreement([short, same, other]) == "1 of 2 published numbers agree with ours."
+
+
+@pytest.mark.parametrize("name", ["mnist/division", "mnist/sequence-losses", "thesis/ch5/main"])
+def test_names_that_one_asks_for_are_never_cut(name):
+    shown = run("show", name)
+    assert "…" not in shown.split("Ranges:")[0]
+    assert all(len(line) <= 80 for line in shown.splitlines())

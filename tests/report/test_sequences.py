@@ -11,6 +11,7 @@ import pytest
 from nalm import stats
 from nalm.config import Experiment
 from nalm.experiments import EXPERIMENTS
+from nalm.lengths import WITHOUT
 from nalm.report import page as pages
 from nalm.report.pictures import coloured, localised, png
 from nalm.report.sequences import sequences
@@ -106,6 +107,7 @@ def test_every_evaluation_of_a_sequence_is_kept(tmp_path):
         store.save(runs)
         (o,) = store.outcomes("mine/product")
         assert points(store, o)["steps"].tolist() == steps.tolist()
+    assert WITHOUT in pages.write(tmp_path, tmp_path / "page.html").read_text()  # there is no reference
 
 
 def test_other_runs_have_no_lengths(folder):
