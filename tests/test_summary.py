@@ -83,7 +83,14 @@ def test_cases_that_differ_in_their_loss_stand_side_by_side():
 
 
 def test_names_of_folders_are_no_markup():
-    found = {"folder": "a[/b]", "experiments": [], "working": [], "checkpoints": [], "begun": 3}
+    found = {
+        "folder": "a[/b]",
+        "experiments": [],
+        "working": [],
+        "checkpoints": [],
+        "networks": [],
+        "begun": 3,
+    }
     assert "a[/b]" in printed(*tables.status(found)) and "3 runs were begun" in printed(*tables.status(found))
 
 

@@ -105,10 +105,10 @@ def test_networks_that_read_images_are_true(tmp_path):
     )
     late = fixed.replace(digits=fixed.digits.replace(chosen="train"))
     (tmp_path / "changed").mkdir()
-    asked = Experiment("images", "Small ones", (pair, fixed, late, CASES["product"]), (0,))
+    asked = Experiment("images", "Small ones", (pair, fixed, late), (0,))
     run([asked], tmp_path, device="cpu", workers=1)
     with Store(tmp_path) as store:
         assert list(verify.recomputed(store)) == []
-        again = {o.case: verify.trained_again(store, o, "cpu") for o in store.outcomes()}
-    assert list(again.values()) == [[]] * 4
+        (o,) = (o for o in store.outcomes() if o.case == pair)
+        assert verify.trained_again(store, o, "cpu") == []
     assert {"best step"} <= set(findings(tmp_path, tmp_path / "changed", "UPDATE runs SET best_step = 0"))
