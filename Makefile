@@ -16,10 +16,10 @@ report: $(READY)  ## the page of the shipped results
 	$(BIN)/nalm report
 
 test: $(READY) browser  ## set up and run the default tests
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
 slow: $(READY) browser  ## the tests that take minutes
-	$(BIN)/python -m pytest -n auto --dist loadgroup -m slow
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup -m slow
 
 lint: $(READY)
 	$(BIN)/ruff format --check .
