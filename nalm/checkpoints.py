@@ -48,12 +48,12 @@ class Checkpoint:
             raise _damaged(self.path, error) from None
         if wanted is None or tuple(wanted) == self.runs:
             return arrays
-        rows = [self.runs.index(key) for key in wanted]
         along = {"curves": 1, "trajectories": 1, "params": 0, "slots": 0, "resets": 0, "since": 0, "best": 0}
         kinds = {name: along.get(name.split(".")[0]) for name in arrays}
         try:
+            rows = [self.runs.index(key) for key in wanted]
             return {n: a if (axis := kinds[n]) is None else a.take(rows, axis) for n, a in arrays.items()}
-        except IndexError as error:
+        except (IndexError, ValueError) as error:
             raise _damaged(self.path, error) from None
 
 
@@ -72,7 +72,7 @@ def write(folder: Path, runs: Sequence[Key], arrays: Arrays) -> Path:
 def _write(path: Path, arrays: Arrays, about: dict[str, str]) -> Path:
     """A file that holds the sum of its own numbers, so that damage anywhere in it is noticed."""
     temporary = None
-    about = {**about, "sum": _sum(arrays)}
+    about = {**about, "sum": _sum(arrays, about)}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
@@ -92,9 +92,9 @@ def _write(path: Path, arrays: Arrays, about: dict[str, str]) -> Path:
     return path
 
 
-def _sum(arrays: Arrays) -> str:
-    """One word for all names, kinds, shapes and bytes."""
-    found = hashlib.sha256()
+def _sum(arrays: Arrays, about: dict[str, str]) -> str:
+    """One word for all that a file says of itself, and for all names, kinds, shapes and bytes."""
+    found = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
     for name in sorted(arrays):
         a = np.ascontiguousarray(arrays[name])
         found.update(f"{name} {a.dtype} {a.shape}".encode() + a.tobytes())
@@ -106,7 +106,7 @@ def _read(path: Path) -> tuple[Arrays, dict[str, str]]:
     with safetensors.safe_open(path, "np") as file:
         about = file.metadata() or {}
     arrays = safetensors.numpy.load_file(path)
-    if about["sum"] != _sum(arrays):
+    if about.pop("sum") != _sum(arrays, about):
         raise ValueError("its numbers are not those that were written")
     return arrays, about
 

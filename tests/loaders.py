@@ -5,6 +5,7 @@ import random
 import sqlite3
 import zlib
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import torch
@@ -133,12 +134,14 @@ def arrays(folder: Path) -> Target:
 
 
 def checkpoint(folder: Path) -> Target:
-    """A checkpoint, and what training makes of it."""
+    """A checkpoint, and what training makes of it; its sum always fits, or nothing would get further."""
+    fits = mock.patch.object(checkpoints, "_sum", lambda arrays, about: "sum")
     wanted = [Run(case(), seed, seed) for seed in range(3)]
     training = Training(wanted, torch.device("cpu"), compiled=False)
     training.advance()
     keys = [(run.case.hash, run.seed) for run in wanted]
-    path = checkpoints.write(folder, keys, {n: t.numpy() for n, t in training.state().items()})
+    with fits:
+        path = checkpoints.write(folder, keys, {n: t.numpy() for n, t in training.state().items()})
     valid = path.read_bytes()
 
     def load(data: bytes) -> None:
@@ -146,7 +149,8 @@ def checkpoint(folder: Path) -> Target:
         found = checkpoints.read(path)
         part = Training.__new__(Training)
         part.__dict__.update(training.__dict__)
-        state = found.arrays([key for key in keys if key in found.runs] or keys)
+        with fits:
+            state = found.arrays([key for key in keys if key in found.runs] or keys)
         part.restore(tensors(state))
 
     return Target("checkpoint", [valid, _taken_apart(valid)], load)

@@ -254,5 +254,7 @@ class Training:
 
 def _rising(numbers: Tensor) -> bool:
     """Whether these are whole numbers from 0 upwards, each larger than the one before."""
+    if numbers.ndim != 1:
+        return False
     whole = not numbers.is_floating_point() or not len(numbers)
     return whole and bool((numbers.diff() > 0).all()) and bool((numbers[:1] >= 0).all())
