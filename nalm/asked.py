@@ -8,6 +8,7 @@ from nalm import checkpoints
 from nalm import experiments as known
 from nalm.claims import unit_of
 from nalm.config import Case, Experiment, Layer, Ramp, Recipe
+from nalm.digits import amounts_to
 from nalm.errors import NALMError, unknown
 from nalm.labels import loss_of
 from nalm.store import OUTCOMES, Store
@@ -112,7 +113,7 @@ def _reading(own: Case, case: Case) -> Case:
     own = own.replace(recipe=own.recipe.replace(batch=case.recipe.batch))
     if not own.digits or not own.digits.length:
         return own
-    read = 10 if case.operation == "count" else 1  # of an image, and as many results
+    read = amounts_to(case.operation)
     return own.replace(model=(own.model[0].replace(out=read),), inputs=2 * read)
 
 

@@ -14,6 +14,11 @@ KEPT = {  # images that sequences are cut from, by source and first digit
 }
 
 
+def amounts_to(operation: str) -> int:
+    """How many numbers a sequence of digits comes to, and are read of each image: of counts one for every digit."""
+    return 10 if operation == "count" else 1
+
+
 @dataclass(frozen=True)
 class Digits(Value):
     """What a network reads before it calculates: its inputs are digits, and a case's range says which.

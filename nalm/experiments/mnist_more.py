@@ -6,6 +6,7 @@ al. (2018): how many there are of each digit, asked at the end of ten images; th
 """
 
 from nalm.config import Case, Digits, Experiment, Layer, Ramp, Recipe, Threshold, grid
+from nalm.digits import amounts_to
 from nalm.experiments.mnist import BATCH, EPOCHS, lasting, pressed, task
 from nalm.published import Name, claims, tied
 
@@ -42,7 +43,7 @@ def sequence(
     layer: Layer, operation: str, penalties: tuple[tuple[str, Ramp], ...] = (), recipe: Recipe = SQUARES
 ) -> Case:
     """A layer as a cell: it sees what is read of an image, and its own last output."""
-    read = 10 if operation == "count" else 1
+    read = amounts_to(operation)
     case = Case(
         (layer,),
         operation,
@@ -59,7 +60,7 @@ def sequence(
 def reference(operation: str) -> Case:
     """The arithmetic given, so that the digits alone are learnt: what the others are measured by."""
     given = (("operation", "multiply" if operation == "multiply" else "add"),)
-    return sequence(Layer("Accumulator", 10 if operation == "count" else 1, given), operation)
+    return sequence(Layer("Accumulator", amounts_to(operation), given), operation)
 
 
 BOTH = (DISCRETE, IDLE)

@@ -1,6 +1,7 @@
 """What a case with images must look like, said before anything is trained."""
 
 from nalm.config import Case, Digits, grid
+from nalm.digits import amounts_to
 from nalm.engine.network import Network
 from nalm.errors import NALMError
 from nalm.networks.loop import Loop
@@ -56,7 +57,7 @@ def _sequence(case: Case) -> None:
         f"Sequences are of all digits, or of all but zero: grid(0, 10) or grid(1, 10); got {case.train}.",
     )
     _require(len(case.model) == 1, f"A sequence has one layer as its cell, got {len(case.model)}.")
-    read = 10 if case.operation == "count" else 1
+    read = amounts_to(case.operation)
     (cell,) = case.model
     _require(
         case.inputs == read + cell.out,

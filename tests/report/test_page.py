@@ -12,12 +12,9 @@ import pytest
 from made import case, runs
 
 from nalm import stats
-from nalm.cli.report import _where
 from nalm.config import Case, Experiment, Layer
-from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
 from nalm.report import page as pages
-from nalm.report.study import studies
 from nalm.store import Store
 
 pytestmark = pytest.mark.xdist_group("page")  # one process makes the page and opens the browser
@@ -275,29 +272,3 @@ def test_an_empty_store_gives_a_page_that_says_so(browser, tmp_path):
     path = pages.write(tmp_path, tmp_path / "none.html")
     with Visit(browser, path) as v:
         assert "no run has finished" in v.page.evaluate("document.body.textContent") and v.said == []
-
-
-def test_a_folder_without_results_is_a_sentence(tmp_path):
-    with pytest.raises(NALMError):
-        pages.write(tmp_path, tmp_path / "x.html")
-
-
-def test_an_unknown_experiment_gets_a_suggestion():
-    with pytest.raises(NALMError, match="Did you mean 'thesis/ch3/mul'"):
-        studies(ROOT / "results", "thesis/ch3/mull")
-
-
-def test_the_shipped_results_are_found_from_anywhere(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert _where("results") == ROOT / "results" and _where("elsewhere") == Path("elsewhere")
-
-
-def test_a_page_that_cannot_be_written_is_a_sentence(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(NALMError, match="could not be written"):
-        pages.write(ROOT / "results", tmp_path / "file" / "x.html", "thesis/ch3/add")
-
-
-def test_medians_that_are_no_numbers_are_said_beside_the_published_ones(tmp_path):
-    path = pages.write(ROOT / "results", tmp_path / "sqrt.html", "heim/large/sqrt")
-    assert "not finite, n = 10" in path.read_text()
