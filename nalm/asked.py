@@ -136,7 +136,7 @@ def _reading_on(store: Store) -> list[dict[str, Any]]:
     for trunk, seed, at in checkpoints.networks(store.folder):
         asked = lengths.get(trunk, {})
         done = at in asked and store.found([(asked[at].hash, seed)])
-        further = [case for steps, case in sorted(asked.items()) if steps > at or (steps == at and not done)]
+        further = [case for steps, case in sorted(asked.items()) if steps >= at]
         if further and not done:
             case = further[0]
             found.append({"case": case.name, "seed": seed, "at": at, "steps": case.recipe.steps})

@@ -5,7 +5,7 @@ Settings are those of the tables. Where text and code differ: a quotient is judg
 ten, with the most right training outputs (code); units that divide have one start for all folds, that of seed 3 (text,
 and the names of the published files; the code has one per fold, as `mnist/division-starts`); gradients are clipped for
 the NMRU alone in Table 5.5 (text; the code clips the NRU's), and Table G.1 has both.
-From that start our NMRU turns to b/a in every fold, and the reader to 9/digit; the published one in about half of them.
+From that start our NMRU turns to b/a in every shipped fold, and the reader to 9/digit.
 Departures: an epoch has whole batches only (703 for products, 570 for quotients); some 10,000 training samples
 are evaluated; penalties grow with every step of epochs 30 to 40, not in stairs; the perceptron starts as the
 library's do.
