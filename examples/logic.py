@@ -7,8 +7,8 @@ import sympy
 import torch
 
 import nalm
+from nalm.formulas.symbolic import rule
 from nalm.networks import Smallest
-from nalm.symbolic import rule
 
 RUNS = 3
 

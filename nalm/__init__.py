@@ -31,14 +31,14 @@ _HOME: dict[str, str] = {
     "member": "nalm.population",
     "stack": "nalm.population",
     # symbols
-    "disagreement": "nalm.symbolic",
-    "from_formula": "nalm.formula",
-    "latex": "nalm.symbolic",
+    "disagreement": "nalm.formulas.symbolic",
+    "from_formula": "nalm.formulas.parse",
+    "latex": "nalm.formulas.symbolic",
     # equation discovery
     "Certificate": "nalm.discover",
     "Discovery": "nalm.discover",
     "Law": "nalm.discover",
-    "NALMRegressor": "nalm.regressor",
+    "NALMRegressor": "nalm.discover.regressor",
     "compose": "nalm.discover",
     "search": "nalm.discover",
     # errors
@@ -52,10 +52,13 @@ if TYPE_CHECKING:
     from nalm.discover import Law as Law
     from nalm.discover import compose as compose
     from nalm.discover import search as search
+    from nalm.discover.regressor import NALMRegressor as NALMRegressor
     from nalm.engine import Runs as Runs
     from nalm.engine import train as train
     from nalm.errors import NALMError as NALMError
-    from nalm.formula import from_formula as from_formula
+    from nalm.formulas.parse import from_formula as from_formula
+    from nalm.formulas.symbolic import disagreement as disagreement
+    from nalm.formulas.symbolic import latex as latex
     from nalm.losses import LOSSES as LOSSES
     from nalm.losses import loss as loss
     from nalm.networks import NETWORKS as NETWORKS
@@ -63,9 +66,6 @@ if TYPE_CHECKING:
     from nalm.population import keep as keep
     from nalm.population import member as member
     from nalm.population import stack as stack
-    from nalm.regressor import NALMRegressor as NALMRegressor
-    from nalm.symbolic import disagreement as disagreement
-    from nalm.symbolic import latex as latex
     from nalm.units import *  # noqa: F403
     from nalm.units.baselines import BASELINES as BASELINES
 

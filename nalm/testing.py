@@ -15,9 +15,9 @@ from torch import Generator, Tensor
 from torch.func import functional_call, stack_module_state, vmap
 
 from nalm.errors import NALMError
+from nalm.formulas.symbolic import disagreement, evaluate
 from nalm.operations import OPERATIONS
 from nalm.population import member, stack
-from nalm.symbolic import disagreement, evaluate
 from nalm.units.base import Unit
 from nalm.units.spelling import letters
 

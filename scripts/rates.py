@@ -13,10 +13,10 @@ from pathlib import Path
 import torch
 
 from nalm.config import Case
-from nalm.costs import model_of
+from nalm.engine.numbers.program import Program
 from nalm.engine.plan import Run
-from nalm.engine.program import Program
 from nalm.experiments import EXPERIMENTS
+from nalm.lab.costs import model_of
 
 TARGET = Path(__file__).parent.parent / "nalm" / "data" / "rates.csv"
 RUNS, SECONDS = 225, 0.3

@@ -132,7 +132,7 @@ def measure() -> None:
     """Print the rates of this machine."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
     print(f"store: {write_rate():,.0f} runs/s written")
-    from nalm import cluster
+    from nalm.lab.executors import ray as cluster
 
     with cluster.connected("ray", "cpu", 2) as ray, tempfile.TemporaryDirectory() as folder:
         print(f"scheduling: {1e3 * scheduling(ray, Path(folder) / 'small'):.1f} ms per population")
@@ -157,9 +157,9 @@ def write_rate(count: int = 5_000) -> float:
     import numpy as np
 
     from nalm.config import Case, Layer, Range, Recipe
-    from nalm.packed import Finished
-    from nalm.runs import Runs
-    from nalm.store import Store
+    from nalm.results.packed import Finished
+    from nalm.results.runs import Runs
+    from nalm.results.store import Store
 
     case = Case((Layer("NMU"),), "multiply", Range(1, 2), Range(2, 6), Recipe(steps=50_000))
     random = np.random.RandomState(0)
@@ -189,11 +189,11 @@ def write_rate(count: int = 5_000) -> float:
 
 def scheduling(ray: object, folder: Path, count: int = 40) -> float:
     """Seconds that a population costs on a cluster beyond its training, with both workers warm."""
-    from nalm.cluster import Cluster
     from nalm.config import Case, Layer, Range, Recipe
     from nalm.engine import Run
-    from nalm.executor import Settings, attempt
-    from nalm.faults import Job
+    from nalm.lab.executors.local import Settings, attempt
+    from nalm.lab.executors.queue import Job
+    from nalm.lab.executors.ray import Cluster
 
     assert isinstance(ray, Cluster)
     case = Case((Layer("NMU"),), "multiply", Range(1, 2), Range(2, 6), Recipe(steps=1, batch=1))
@@ -216,9 +216,9 @@ def trained(ray: object, folder: Path, steps: int) -> float:
     """Seconds for a job of some two core-minutes: six units, nine ranges, 25 seeds, compiled."""
     import torch
 
-    from nalm.cluster import Cluster
     from nalm.experiments import EXPERIMENTS
-    from nalm.run import run
+    from nalm.lab.executors.ray import Cluster
+    from nalm.lab.run import run
 
     assert ray is None or isinstance(ray, Cluster)
     quick = EXPERIMENTS["quick"]

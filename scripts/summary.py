@@ -5,9 +5,9 @@ import json
 import sys
 from pathlib import Path
 
-from nalm import shipped
 from nalm.config import Case
-from nalm.summary import summarise
+from nalm.results import files as shipped
+from nalm.results.summary import summarise
 
 ROOT = Path(__file__).parent.parent
 TARGET = ROOT / "nalm" / "data" / "summary.json.gz"

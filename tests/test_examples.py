@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from nalm import shipped
 from nalm.claims import judge
 from nalm.experiments import EXPERIMENTS
+from nalm.results import files as shipped
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

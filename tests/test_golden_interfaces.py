@@ -1,6 +1,6 @@
 """What others rely on has not changed: hashes of cases, saved weights, names, printed JSON, stored results.
 
-The files are in tests/golden/; ``python tests/interfaces.py`` rewrites them.
+The files are in tests/golden/; ``python tests/support/interfaces.py`` rewrites them.
 """
 
 import shutil

@@ -6,8 +6,8 @@ import torch
 import nalm
 from nalm.config import Case, Layer, Range, Recipe
 from nalm.engine import train
+from nalm.formulas.truth import right
 from nalm.losses import centred, log, projected
-from nalm.truth import right
 
 
 def data(rows=64, columns=3, seed=0, dtype=torch.float64):

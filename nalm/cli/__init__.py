@@ -4,13 +4,13 @@ import sys
 
 import typer
 
+from nalm.cli import compare as compare
 from nalm.cli import fit as fit
 from nalm.cli import lab as lab
-from nalm.cli import library as library
+from nalm.cli import merge_verify as merge_verify
 from nalm.cli import ode as ode
 from nalm.cli import report as report
-from nalm.cli import results as results
-from nalm.cli import stores as stores
+from nalm.cli import units as units
 from nalm.cli.app import app
 from nalm.errors import NALMError
 

@@ -15,8 +15,8 @@ from nalm.cli.app import Json, app, print_json
 if TYPE_CHECKING:
     import numpy as np
 
-    from nalm.regressor import NALMRegressor
-    from nalm.tabular import Table
+    from nalm.cli.tabular import Table
+    from nalm.discover.regressor import NALMRegressor
 
 SUPPORT = {
     "inside": "inside the tested domain",
@@ -50,12 +50,12 @@ def fit(
     json: Json = False,
 ) -> None:
     """Find the law behind a table, and say what is proven of it."""
-    from nalm import tabular
-    from nalm.cli import told
+    from nalm.cli import fit_output as told
+    from nalm.cli import tabular
 
     spare(data, save, html)
     if html is not None:
-        from nalm.report import fit as pages
+        from nalm.report import fit_page as pages
 
         pages.needed()
     table = tabular.read(data, target, columns or None)
@@ -88,7 +88,7 @@ def predict(
     from collections import Counter
     from itertools import chain, islice
 
-    from nalm.regressor import NALMRegressor
+    from nalm.discover.regressor import NALMRegressor
 
     spare(data, out)
     found = NALMRegressor.load(law)
@@ -135,7 +135,7 @@ def _predicted(found: "NALMRegressor", data: Path) -> "Iterator[tuple[np.ndarray
     """Predictions and words for block after block of rows; columns the law does not use need not be there."""
     import numpy as np
 
-    from nalm import tabular
+    from nalm.cli import tabular
 
     columns = [str(n) for n in getattr(found, "feature_names_in_", found.names_)]
     found.__dict__.pop("feature_names_in_", None)  # rows come as arrays: they have no names to compare
@@ -227,8 +227,8 @@ def _searched(
     seed: int,
 ) -> "NALMRegressor":
     """Fit the regressor to a table."""
+    from nalm.discover.regressor import NALMRegressor
     from nalm.errors import NALMError
-    from nalm.regressor import NALMRegressor
 
     if len(table.x) < 2:
         raise NALMError(f"There is {len(table.x)} row with numbers: too few for a law; add some.")

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from nalm.claims import Verdict
     from nalm.config import Experiment
-    from nalm.runs import Outcome
-    from nalm.store import Store
-    from nalm.summary import Summary
+    from nalm.results.runs import Outcome
+    from nalm.results.store import Store
+    from nalm.results.summary import Summary
 
 
 @app.command("list")
@@ -27,8 +27,9 @@ def list_(out: Out = OUT, json: Json = False) -> None:
     Times are estimates for this machine: from rates measured with the engine of `nalm bench`, for its number of cores
     or for a GPU; on a CPU corrected by the runs in the results folder, if it has any.
     """
-    from nalm import costs, tables
+    from nalm.cli.tables import results as tables
     from nalm.experiments import EXPERIMENTS
+    from nalm.lab import costs
 
     machine, factor = costs.here(), _correction(out)
     if json:
@@ -45,9 +46,9 @@ def list_(out: Out = OUT, json: Json = False) -> None:
 
 def _correction(out: Path) -> float:
     """How much slower than measured the cores of this machine are, by the runs of a results folder."""
-    from nalm import costs
     from nalm.experiments import EXPERIMENTS
-    from nalm.store import NAME, Store
+    from nalm.lab import costs
+    from nalm.results.store import NAME, Store
 
     if not (out / NAME).exists():
         return 1.0
@@ -61,7 +62,7 @@ def show(name: str, json: Json = False) -> None:
     if name.strip("/").split("/")[0] == "landscapes":
         _landscapes(name.strip("/"), json)
         return
-    from nalm import tables
+    from nalm.cli.tables import results as tables
     from nalm.experiments import experiments
 
     found = experiments(name)
@@ -134,15 +135,16 @@ def run(
         return
     from rich.console import Console
 
-    from nalm import asked, progress
-    from nalm import run as lab
+    from nalm.cli import progress
+    from nalm.lab import request as asked
+    from nalm.lab import run as lab
 
     wanted, own = asked.experiments(name, seeds, only or [], unit or [], like, steps, epochs)
     error = Console(stderr=True)
     with contextlib.ExitStack() as stack:
         executor = None
         if on:
-            from nalm import cluster
+            from nalm.lab.executors import ray as cluster
 
             quiet = stack.enter_context(
                 open(os.devnull, "w")
@@ -175,12 +177,13 @@ def _results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
     """What came out, with the published numbers beside it."""
     from rich.console import Console
 
-    from nalm import lengths, tables
     from nalm.claims import verdicts
+    from nalm.claims.rules import lengths
+    from nalm.cli.tables import results as tables
     from nalm.experiments import EXPERIMENTS
-    from nalm.shipped import points
-    from nalm.store import Store
-    from nalm.summary import summarise
+    from nalm.results.files import points
+    from nalm.results.store import Store
+    from nalm.results.summary import summarise
 
     console, lines = Console(), []
     with Store(out) as store:
@@ -219,13 +222,13 @@ def _agreement(ours: "Sequence[Verdict]") -> str:
 
 def _shown(summaries: "Sequence[Summary]", runs: "Sequence[Outcome]", width: int) -> "Iterator[Table | str]":
     """Success rates by range; what compositions learnt; accuracies on images; or what cases ask for."""
-    from nalm import tables
+    from nalm.cli.tables import results as tables
     from nalm.operations import COMPOSITIONS
 
     if runs and all(o.measures for o in runs):
         return tables.measures(runs)
     if summaries and all(s.case.operation in COMPOSITIONS for s in summaries):
-        from nalm import compositions
+        from nalm.claims import compositions
 
         return tables.compositions(compositions.rows(runs))
     if summaries and all(s.case.digits and s.case.digits.layout != "sequence" for s in summaries):
@@ -236,8 +239,8 @@ def _shown(summaries: "Sequence[Summary]", runs: "Sequence[Outcome]", width: int
 @app.command()
 def status(out: Out = OUT, json: Json = False) -> None:
     """Say what a results folder holds, who is working on it, and what is left."""
-    from nalm import asked
-    from nalm.store import Store
+    from nalm.lab import request as asked
+    from nalm.results.store import Store
 
     with Store(out) as store:
         found = asked.status(store)
@@ -246,7 +249,7 @@ def status(out: Out = OUT, json: Json = False) -> None:
         return
     from rich.console import Console
 
-    from nalm import tables
+    from nalm.cli.tables import results as tables
 
     for part in tables.status(found):
         Console().print(part)
@@ -259,8 +262,8 @@ def export(
     to: Annotated[Path | None, typer.Option(help="Write files as shipped under this folder instead.")] = None,
 ) -> None:
     """Write every finished run as CSV to standard output, or as files for other people."""
-    from nalm import shipped
-    from nalm.store import Store
+    from nalm.results import files as shipped
+    from nalm.results.store import Store
 
     with Store(out) as store:
         names = _below(store, experiment)

@@ -35,8 +35,8 @@ def ode(
 ) -> None:
     """Find the equations behind a trajectory, and say how far to trust them."""
     from nalm import ode as search
-    from nalm import tabular
-    from nalm.cli import told
+    from nalm.cli import fit_output as told
+    from nalm.cli import tabular
     from nalm.cli.fit import progress, spare
 
     spare(data, save)
@@ -84,8 +84,8 @@ def _show(found: "System", t: Any, x: Any, columns: dict[str, str]) -> None:
     """Print the equations, the verdict, flags, intervals, and how the simulation follows the samples."""
     from textwrap import fill
 
-    from nalm import textplot
-    from nalm.cli.told import can_print
+    from nalm.cli import textplot
+    from nalm.cli.fit_output import can_print
     from nalm.errors import NALMError
 
     typer.echo("\n" + "\n".join(f"  {line}" for line in found.formula.splitlines()) + "\n")

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from nalm.discover.certificate import Certificate, certify, certify_noisy
-from nalm.discover.dimensions import described
-from nalm.discover.expression import Node, Sum, evaluate, numbers, renumbered, roles, size, tidied
-from nalm.discover.factor import rewritten
-from nalm.discover.homogeneous import homogeneous, refitted, trimmed
+from nalm.discover.dimensions.homogeneous import homogeneous, refitted, trimmed
+from nalm.discover.dimensions.units import described
+from nalm.discover.fit.description_length import is_nice, length, pruned, shortened, simplified
+from nalm.discover.fit.snap import gauged, movable, snapped, whole
 from nalm.discover.law import Law
-from nalm.discover.noise import is_nice, length, pruned, shortened, simplified
+from nalm.discover.law.expression import Node, Sum, evaluate, numbers, renumbered, roles, size, tidied
+from nalm.discover.law.rewrite import rewritten
 from nalm.discover.problem import Problem
-from nalm.discover.snap import gauged, movable, snapped, whole
 
 Stage = Callable[[Problem], Iterator[Node]]
 Watch = Callable[[str], None]

@@ -18,13 +18,13 @@ import torch
 from torch import Tensor
 
 from nalm import draws, losses
-from nalm.discover.additive import solve
 from nalm.discover.certificate import Certificate, certify
 from nalm.discover.climb import solvable
-from nalm.discover.expression import Array, Input, Node, Power, Sum, evaluate, tidied
+from nalm.discover.fit.snap import snapped
 from nalm.discover.law import Law, checked_names
+from nalm.discover.law.expression import Array, Input, Node, Power, Sum, evaluate, tidied
 from nalm.discover.problem import Problem, pose
-from nalm.discover.snap import snapped
+from nalm.discover.stages.additive import solve
 
 ROWS = 128  # of the table, trained on at every step (or four for each input, if that is more)
 STARTS, STEPS, RATE = 64, 600, 0.05

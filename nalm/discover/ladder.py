@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from nalm.discover.additive import additive
 from nalm.discover.climb import Candidate as Candidate
 from nalm.discover.climb import Climb, Stage, Watch
 from nalm.discover.climb import Discovery as Discovery
 from nalm.discover.law import checked_names
-from nalm.discover.monomials import monomials
-from nalm.discover.polynomial import polynomial
-from nalm.discover.power import power
-from nalm.discover.powersum import powersum
 from nalm.discover.problem import TimeUpError, pose
-from nalm.discover.product import product
-from nalm.discover.ratio import ratio
-from nalm.discover.scratchpad import deep_scratchpad, scratchpad
+from nalm.discover.stages.additive import additive
+from nalm.discover.stages.monomials import monomials
+from nalm.discover.stages.polynomial import polynomial
+from nalm.discover.stages.power import power
+from nalm.discover.stages.powersum import powersum
+from nalm.discover.stages.product import product
+from nalm.discover.stages.ratio import ratio
+from nalm.discover.stages.scratchpad import deep_scratchpad, scratchpad
 from nalm.errors import unknown
 
 LADDER: dict[str, Stage] = {

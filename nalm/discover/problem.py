@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from nalm.discover.dimensions import NONE, Dimension, dimension
-from nalm.discover.expression import Array
+from nalm.discover.dimensions.units import NONE, Dimension, dimension
+from nalm.discover.law.expression import Array
 from nalm.errors import NALMError
 
 SEARCH_ROWS = 1200  # a search looks at no more rows; the certificate looks at all

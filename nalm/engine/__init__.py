@@ -6,17 +6,17 @@ import torch
 
 from nalm.config import Case
 from nalm.engine.compiler import NotCompiled as NotCompiled
-from nalm.engine.fitting import Fitting as Fitting
+from nalm.engine.numbers.training import Training as Training
 from nalm.engine.plan import Run as Run
 from nalm.engine.plan import populations as populations
 from nalm.engine.plan import product as product
-from nalm.engine.training import Training as Training
+from nalm.engine.systems.training import Fitting as Fitting
 from nalm.errors import NALMError
 from nalm.losses import loss as find_loss
 from nalm.operations import SYSTEMS, outputs
 from nalm.operations import operation as find_operation
-from nalm.runs import Runs as Runs
-from nalm.runs import joined
+from nalm.results.runs import Runs as Runs
+from nalm.results.runs import joined
 
 NUMBERS = (2**24, 2**27)  # of a population's batches that fit in memory: on a CPU, on a GPU
 
@@ -44,7 +44,7 @@ def training_of(runs: Sequence[Run], device: torch.device, *, compiled: bool = T
 
 def check(cases: Sequence[Case]) -> None:
     """Resolve every name of the cases, so that a mistake is found before anything is trained."""
-    from nalm.engine.network import Network
+    from nalm.engine.model import Network
 
     for case in dict.fromkeys(cases):
         for name in () if case.operation in SYSTEMS else outputs(case.operation):

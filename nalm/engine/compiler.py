@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.func import functional_call
 
-from nalm.engine.network import Tensors
+from nalm.engine.model import Tensors
 from nalm.errors import NALMError
 
 Function = Callable[..., object]

@@ -9,7 +9,7 @@ from torch import Tensor
 from nalm.config import Case, Range
 from nalm.operations import outputs
 from nalm.tasks.operands import apply
-from nalm.tasks.samples import marks
+from nalm.tasks.sampler import marks
 
 Measured = dict[str, Tensor]  # by name, one number per run
 ROWS = 4_096  # points of a grid predicted at a time

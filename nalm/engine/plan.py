@@ -4,7 +4,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from nalm.config import Case
-from nalm.programs import signature
+from nalm.config.grouping import signature
 
 IMAGE = 2**16  # numbers that a network holds of one image while it trains
 

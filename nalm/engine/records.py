@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from nalm.runs import Mark
+from nalm.results.runs import Mark
 
 MOST = 200  # evaluations of a curve that are kept; then every second goes, and every second from there on
 SMALL = 64  # effective weights per run up to which their trajectory is kept

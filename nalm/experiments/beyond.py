@@ -5,7 +5,7 @@ squared error of these tasks is almost all constant or linear trend).
 """
 
 from nalm.config import Case, Experiment, Layer, Range, Recipe, Threshold, mirrored, truncated
-from nalm.experiments.ch3 import RANGES
+from nalm.experiments.thesis.ch3 import RANGES
 
 NARROW = tuple(r for r in RANGES if r[0] in (Range(1.1, 1.2), Range(-1.2, -1.1)))
 DIVISION = (

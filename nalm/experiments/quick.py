@@ -1,7 +1,7 @@
 """The main job: multiplication at full length with few seeds, minutes on a laptop."""
 
 from nalm.config import Experiment
-from nalm.experiments.ch3 import PRODUCTS, single, sparse
+from nalm.experiments.thesis.ch3 import PRODUCTS, single, sparse
 
 EXPERIMENTS = (
     Experiment(

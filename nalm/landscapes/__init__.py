@@ -7,7 +7,8 @@ import functools
 from collections.abc import Callable
 
 from nalm.errors import unknown
-from nalm.landscapes import gold, gradients, samples, shapes
+from nalm.landscapes import errors as samples
+from nalm.landscapes import gold, gradients, shapes
 from nalm.landscapes.surface import Curves as Curves
 from nalm.landscapes.surface import Minimum as Minimum
 from nalm.landscapes.surface import Surface as Surface

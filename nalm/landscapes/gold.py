@@ -7,7 +7,7 @@ from torch import Tensor
 from nalm.config import Range
 from nalm.landscapes.surface import Array, Curves
 from nalm.operations import operation
-from nalm.tasks.samples import published
+from nalm.tasks.sampler import published
 from nalm.units import NMRU, NRU, ModifiedRealNPU, Unit
 
 TOPS = tuple(10.0**e for e in range(-8, 1))

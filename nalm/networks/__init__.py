@@ -3,10 +3,10 @@
 from nalm.networks.composite import Line as Line
 from nalm.networks.composite import Network as Network
 from nalm.networks.loop import Loop as Loop
-from nalm.networks.recurrent import Counter as Counter
-from nalm.networks.recurrent import Paths as Paths
-from nalm.networks.recurrent import Recurrent as Recurrent
-from nalm.networks.recurrent import Smallest as Smallest
+from nalm.networks.registers import Counter as Counter
+from nalm.networks.registers import Paths as Paths
+from nalm.networks.registers import Recurrent as Recurrent
+from nalm.networks.registers import Smallest as Smallest
 from nalm.networks.selector import FrozenSelector as FrozenSelector
 from nalm.networks.selector import Selector as Selector
 from nalm.networks.stack import GatedStack as GatedStack

@@ -55,7 +55,7 @@ class Network(Unit):
         return self.lines(x, {n: numbers(v) for n, v in self.rounded().items()})
 
     def text(self, symbols: Symbols) -> str:
-        """The working on one line, as ``nalm.formula.parse`` reads it: s1 = a + b; c*s1."""
+        """The working on one line, as ``nalm.formulas.parse.parse`` reads it: s1 = a + b; c*s1."""
         if self.out_features > 1:
             return ", ".join(map(str, self.formulas(symbols)))
         lines = self.working(symbols)

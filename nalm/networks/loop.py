@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from nalm.networks.cells import LSTM
 from nalm.units.base import Trainable
-from nalm.units.cells import LSTM
 from nalm.units.snmu import SNMU
 
 

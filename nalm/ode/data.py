@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from nalm.discover.expression import Array
 from nalm.discover.law import checked_names
+from nalm.discover.law.expression import Array
 from nalm.errors import NALMError
 from nalm.ode.shooting import Runs
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from nalm.discover.constants import recognised
-from nalm.discover.expression import Array, Input, Node, Sum, powered, weighted
 from nalm.discover.law import Law
+from nalm.discover.law.constants import recognised
+from nalm.discover.law.expression import Array, Input, Node, Sum, powered, weighted
 from nalm.discover.problem import TimeUpError
 from nalm.errors import NALMError
 from nalm.ode.data import Data, checked

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.integrate import DOP853
 
-from nalm.discover.expression import Array
+from nalm.discover.law.expression import Array
 from nalm.ode.model import TINY, Model, Term, raised, steepness, value
 
 STAGES = DOP853.n_stages

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nalm.discover.expression import Array
-from nalm.discover.noise import FREE, NICE, SYMBOL
+from nalm.discover.fit.description_length import FREE, NICE, SYMBOL
+from nalm.discover.law.expression import Array
 
 EXPONENTS = 0.01, 4.0  # between which they are fitted
 TINY = 1e-6  # of a scaled variable: broken powers are those of no less

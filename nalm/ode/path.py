@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import CubicSpline, make_interp_spline, make_smoothing_spline
 
-from nalm.discover.expression import Array
+from nalm.discover.law.expression import Array
 from nalm.ode.shooting import Runs
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(5)

@@ -1,8 +1,8 @@
 """From a fitted model to a shorter one: terms dropped, exchanged or added, exponents made nice, rates tied together.
 
-The shortest description of the data wins, as under noise in :mod:`nalm.discover.noise`: the misfit of the whole
-trajectory, and a price per number and symbol. That a term leaves one equation and enters another at the same rate,
-so that something is conserved, is a hypothesis with a price of its own.
+The shortest description of the data wins, as under noise in :mod:`nalm.discover.fit.description_length`: the misfit of
+the whole trajectory, and a price per number and symbol. That a term leaves one equation and enters another at the
+same rate, so that something is conserved, is a hypothesis with a price of its own.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nalm.discover.expression import Array
+from nalm.discover.law.expression import Array
 from nalm.ode.model import Entry, Model, Term, built
 from nalm.ode.shooting import Runs, Shot, condensed, gaps, matched, shoot
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from nalm.discover.expression import Array
+from nalm.discover.law.expression import Array
 from nalm.discover.problem import TimeUpError
 from nalm.ode.model import Model, Term
 from nalm.ode.path import Path, splined

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nalm.discover.expression import Array
-from nalm.discover.noise import FREE, SYMBOL
+from nalm.discover.fit.description_length import FREE, SYMBOL
+from nalm.discover.law.expression import Array
 from nalm.ode.model import TINY, Entry, Model, Term, value
 from nalm.ode.path import WEIGHTS, Path
 from nalm.ode.shooting import Runs, descended

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nalm.discover.expression import Array
+from nalm.discover.law.expression import Array
 from nalm.ode.flow import Flow, flow
 from nalm.ode.model import Model, Term
 

@@ -11,10 +11,10 @@ import numpy as np
 import sympy
 from scipy.integrate import solve_ivp
 
-from nalm.discover.expression import Array, Node, Power, evaluate
 from nalm.discover.law import Law
-from nalm.discover.plain import law_of, number, plain_law
-from nalm.discover.saved import read_json, write_whole
+from nalm.discover.law.expression import Array, Node, Power, evaluate
+from nalm.discover.law.files import read_json, write_whole
+from nalm.discover.law.json import law_of, number, plain_law
 from nalm.errors import NALMError
 
 FORMAT = "nalm ode 1"
@@ -35,7 +35,7 @@ class Number(NamedTuple):
 class System:
     """The equations found for a trajectory, and what is known of them.
 
-    >>> from nalm.discover.expression import Power, Input
+    >>> from nalm.discover.law.expression import Power, Input
     >>> decay = System((Law(Power((Input(0),), (1.0,), -0.5), ("x",)),), "none")
     >>> print(decay), decay.simulate([0.0, 2.0], [1.0]).round(4).tolist()
     dx/dt = -x/2

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nalm.discover.expression import Array
+from nalm.discover.law.expression import Array
 from nalm.discover.problem import TimeUpError
 from nalm.errors import NALMError
 from nalm.ode.data import Data

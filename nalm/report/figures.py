@@ -8,8 +8,8 @@ import numpy as np
 
 from nalm.config import Case
 from nalm.report.study import Study
+from nalm.results.summary import Summary
 from nalm.stats import Interval
-from nalm.summary import Summary
 
 COLOURS = (  # told apart by people who see colours differently
     *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d3b", "#7f3c8d"),

@@ -9,21 +9,26 @@ from pathlib import Path
 from typing import Any
 
 import nalm
-from nalm import compositions, lengths, stats
-from nalm.claims import Verdict, unit_of
+from nalm import stats
+from nalm.claims import Verdict, compositions
+from nalm.claims.rules import lengths
 from nalm.config import Case
+from nalm.config.labels import unit_of
 from nalm.errors import NALMError
+from nalm.formulas.truth import right
 from nalm.landscapes import LANDSCAPES, compute
-from nalm.report import classify, figures, heim, maps
-from nalm.report.contest import contest
-from nalm.report.images import images
-from nalm.report.pictures import localised
-from nalm.report.sequences import sequences
+from nalm.report import figures
+from nalm.report.sections import failures as classify
+from nalm.report.sections import heim2020 as heim
+from nalm.report.sections import surfaces as maps
+from nalm.report.sections.benchmarks import contest
+from nalm.report.sections.pictures import localised
+from nalm.report.sections.sequences import sequences
+from nalm.report.sections.trajectories import trajectories
+from nalm.report.sections.two_digits import images
 from nalm.report.study import MOST, SEEDS, Study, best, require, studies
-from nalm.report.trajectories import trajectories
+from nalm.results.summary import Summary
 from nalm.stats import Interval
-from nalm.summary import Summary
-from nalm.truth import right
 
 AUTHORS = 920e-6  # seconds per run-step of the published code, one model per process, one core (docs/architecture.md)
 RUNS = ("seed", "outcome", "solved_at", "best_step", "test", "validation", "sparsity", "threshold", "seconds")

@@ -10,11 +10,11 @@ import numpy as np
 from nalm.config import Case
 from nalm.errors import NALMError
 from nalm.landscapes import LANDSCAPES, Curves, Surface, compute
-from nalm.report import maps
 from nalm.report.figures import PANELS, WIDTH, colours, span
+from nalm.report.sections import surfaces as maps
 from nalm.report.study import Study, require, studies
+from nalm.results.summary import Summary
 from nalm.stats import Interval
-from nalm.summary import Summary
 
 FORMATS = ("pdf", "svg", "png")
 MARKERS = dict(

@@ -9,15 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from nalm import lengths, shipped, source
-from nalm.claims import Verdict, unit_of, verdicts
+from nalm.claims import Verdict, verdicts
+from nalm.claims.rules import lengths
 from nalm.config import Case
+from nalm.config.labels import axis, labels, places, unit_of
 from nalm.errors import NALMError, unknown
 from nalm.experiments import EXPERIMENTS
-from nalm.labels import axis, labels, places
-from nalm.runs import Outcome
-from nalm.store import Store
-from nalm.summary import Summary, summarise
+from nalm.results import files as shipped
+from nalm.results import source
+from nalm.results.runs import Outcome
+from nalm.results.store import Store
+from nalm.results.summary import Summary, summarise
 
 MOST = 20_000  # runs of a store whose curves are all read; of more, those of a few seeds of each case
 SEEDS = 1_000, 1

@@ -3,5 +3,5 @@
 from nalm.tasks.operands import Target as Target
 from nalm.tasks.operands import offset as offset
 from nalm.tasks.operands import subsets as subsets
-from nalm.tasks.samples import Sampler as Sampler
+from nalm.tasks.sampler import Sampler as Sampler
 from nalm.tasks.threshold import threshold as threshold

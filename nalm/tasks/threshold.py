@@ -12,7 +12,7 @@ from nalm.config import Case, Layer, Range, Recipe
 from nalm.errors import NALMError
 from nalm.operations import operation as find_operation
 from nalm.tasks.operands import apply, summed
-from nalm.tasks.samples import Sampler
+from nalm.tasks.sampler import Sampler
 
 SAMPLES = 1_000_000
 CHUNK = 2**17  # numbers drawn at a time on a CPU: they stay in its cache

@@ -5,7 +5,7 @@ import pytest
 
 from nalm.discover import search
 from nalm.discover.certificate import certify, certify_noisy
-from nalm.discover.expression import Input, Power, Sum
+from nalm.discover.law.expression import Input, Power, Sum
 from nalm.discover.problem import pose
 
 A, B = Input(0), Input(1)

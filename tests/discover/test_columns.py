@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from nalm.discover.columns import Columns
-from nalm.discover.expression import evaluate
+from nalm.discover.law.expression import evaluate
 from nalm.discover.problem import pose
-from nalm.discover.scratchpad import relevant
+from nalm.discover.stages.columns import Columns
+from nalm.discover.stages.scratchpad import relevant
 
 X = np.random.default_rng(0).uniform(-2, 2, (50, 4))
 

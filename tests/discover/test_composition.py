@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
+from benchmarks import compositions as composed
 from nalm import losses
-from nalm.discover import composed
 from nalm.discover.composition import STARTS, Population, compose
 
 

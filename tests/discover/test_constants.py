@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy
 
-from nalm.discover.constants import is_plain, recognised, spelled
+from nalm.discover.law.constants import is_plain, recognised, spelled
 
 
 @pytest.mark.parametrize(

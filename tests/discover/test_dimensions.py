@@ -9,12 +9,21 @@ from hypothesis import strategies as st
 
 import nalm
 from nalm.discover import search
-from nalm.discover.dimensions import BASE, NONE, balanced, described, dimension, halved, null_space, product
-from nalm.discover.expression import Input, Power, Sum, evaluate
-from nalm.discover.homogeneous import homogeneous, refitted, trimmed
+from nalm.discover.dimensions.homogeneous import homogeneous, refitted, trimmed
+from nalm.discover.dimensions.units import (
+    BASE,
+    NONE,
+    balanced,
+    described,
+    dimension,
+    halved,
+    null_space,
+    product,
+)
 from nalm.discover.ladder import LADDER
+from nalm.discover.law.expression import Input, Power, Sum, evaluate
 from nalm.discover.problem import pose
-from nalm.formula import parse
+from nalm.formulas.parse import parse
 
 A, B, C = Input(0), Input(1), Input(2)
 MVGH = ["kg", "m/s", "m/s^2", "m"]

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from nalm.discover.expression import (
+from benchmarks.ladder import random_law
+from nalm.discover.fit.least_squares import tangent
+from nalm.discover.law.expression import (
     Input,
     Power,
     Sum,
@@ -18,8 +20,6 @@ from nalm.discover.expression import (
     used,
     weighted,
 )
-from nalm.discover.fitting import tangent
-from nalm.discover.trials import random_law
 
 A, B, C = Input(0), Input(1), Input(2)
 NESTED = Power((Sum((A, Power((B, C), (2.0, -1.0), 3.0)), (1.5, 2.0), 0.5), C), (2.0, -0.5), 0.7)

@@ -5,13 +5,13 @@ import pytest
 import sympy
 import torch
 
+from benchmarks.ladder import random_law
 from nalm.discover import Law
-from nalm.discover.expression import Input, Power, Sum, evaluate
-from nalm.discover.factor import factored
-from nalm.discover.trials import random_law
+from nalm.discover.law.expression import Input, Power, Sum, evaluate
+from nalm.discover.law.rewrite import factored
 from nalm.errors import NALMError
-from nalm.formula import parse
-from nalm.symbolic import evaluate as evaluate_sympy
+from nalm.formulas.parse import parse
+from nalm.formulas.symbolic import evaluate as evaluate_sympy
 
 A, B, C = Input(0), Input(1), Input(2)
 NAMES = ("a", "b", "c", "d", "e")

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from benchmarks.ladder import random_law
 from nalm.discover import Law, search
-from nalm.discover.expression import Input, Power, Sum, bounded, tidied
-from nalm.discover.network import LawNetwork
-from nalm.discover.trials import random_law
+from nalm.discover.law.expression import Input, Power, Sum, bounded, tidied
+from nalm.discover.law.network import LawNetwork
 from nalm.errors import NALMError
 from nalm.units import NAU, RealNPU
 

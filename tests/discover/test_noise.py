@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from nalm.discover import search
-from nalm.discover.expression import Input, Power, Sum, numbers
-from nalm.discover.lackoffit import f_test, structure
-from nalm.discover.noise import description_length, pruned, shortened, simplified
+from nalm.discover.certificate.lack_of_fit import f_test, structure
+from nalm.discover.fit.description_length import description_length, pruned, shortened, simplified
+from nalm.discover.law.expression import Input, Power, Sum, numbers
 from nalm.discover.problem import pose
 
 A, B, C = Input(0), Input(1), Input(2)

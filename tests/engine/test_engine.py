@@ -9,7 +9,7 @@ import torch
 import nalm
 from nalm.config import Case, Layer, Ramp, Range, Recipe, Threshold, mirrored
 from nalm.engine import NotCompiled, Run, Training, train
-from nalm.engine.program import Program
+from nalm.engine.numbers.program import Program
 
 CPU = torch.device("cpu")
 ONE = Case((Layer("NMU"),), "multiply", Range(1, 2), Range(2, 6), Recipe(steps=20, batch=16))
@@ -238,7 +238,7 @@ def test_a_fixed_sample_is_trained_on_its_rows_only():
 
 
 def test_evaluation_in_pieces_is_evaluation_at_once(monkeypatch):
-    import nalm.engine.data as data
+    import nalm.engine.numbers.data as data
 
     whole = Program([Run(ONE, 0, 0)], CPU, compiled=False)
     monkeypatch.setattr(data, "NUMBERS", 2_000)

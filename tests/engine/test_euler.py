@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from nalm.engine import Fitting, euler, lbfgs, product
-from nalm.experiments.heim import SYSTEMS
+from nalm.engine import Fitting, product
+from nalm.engine.systems import euler, lbfgs
+from nalm.experiments.heim2020 import SYSTEMS
 from nalm.tasks.epidemic import START, FractionalSIR, published
 
 CPU = torch.device("cpu")
@@ -110,7 +111,7 @@ def test_a_narrow_model_trains_as_it_does_alone():
 
 def test_a_fit_goes_on_where_it_was_taken_out(monkeypatch):
     first = fitting(("RealNPU", 6, 0.1), steps=2, polish=20)
-    monkeypatch.setattr("nalm.engine.fitting.BLOCK", 3)
+    monkeypatch.setattr("nalm.engine.systems.training.BLOCK", 3)
     first.advance()
     first.advance()  # a block of L-BFGS
     state = {name: t.clone() for name, t in first.state().items()}

@@ -6,9 +6,9 @@ from recipes import PUBLISHED
 
 from nalm import draws
 from nalm.engine import Run, train
-from nalm.engine.program import Program
-from nalm.experiments.ch3 import RANGES
-from nalm.experiments.heim import SYSTEMS
+from nalm.engine.numbers.program import Program
+from nalm.experiments.heim2020 import SYSTEMS
+from nalm.experiments.thesis.ch3 import RANGES
 
 pytestmark = [
     pytest.mark.slow,

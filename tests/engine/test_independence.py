@@ -6,7 +6,7 @@ import torch
 
 from nalm.config import Case, Growth, Layer, Ramp, Range, Recipe
 from nalm.engine import Run, Training, populations, product, train
-from nalm.engine.program import Program
+from nalm.engine.numbers.program import Program
 
 CPU = torch.device("cpu")
 SPARSE = (("weight", Ramp(10, 250, 750)),)

@@ -7,7 +7,7 @@ import torch
 from nalm.config import Case, Layer, Range, Recipe, Threshold
 from nalm.engine import Training, product
 from nalm.engine.records import MOST, Records
-from nalm.runs import best
+from nalm.results.runs import best
 
 RECIPE = Recipe(steps=400, lr=1e-2, batch=4)
 CASE = Case((Layer("NMU"),), "multiply", Range(1, 2), Range(2, 6), RECIPE, threshold=Threshold("fixed"))
@@ -56,9 +56,9 @@ def test_rules_that_look_back_have_every_evaluation():
 
 
 def test_a_long_run_goes_on_exactly_where_it_was_taken_out(monkeypatch):
-    monkeypatch.setattr("nalm.engine.training.EVERY", 10)
+    monkeypatch.setattr("nalm.engine.numbers.training.EVERY", 10)
     monkeypatch.setattr("nalm.engine.records.MOST", 16)
-    monkeypatch.setattr("nalm.engine.data.EVALUATION", 100)
+    monkeypatch.setattr("nalm.engine.numbers.data.EVALUATION", 100)
     runs, cpu = product([CASE], [0, 1, 2]), torch.device("cpu")
     whole = Training(runs, cpu, compiled=False)
     while not whole.finished:

@@ -5,9 +5,9 @@ import torch
 
 from nalm.config import Case, Layer, Range, Recipe, Threshold
 from nalm.engine import check, train
-from nalm.engine.network import Network
+from nalm.engine.model import Network
+from nalm.engine.numbers.program import Program
 from nalm.engine.plan import Run, populations, product
-from nalm.engine.program import Program
 from nalm.errors import NALMError
 from nalm.tasks.operands import Target, subsets
 from nalm.tasks.threshold import threshold

@@ -8,9 +8,9 @@ import torch
 
 import nalm
 from nalm.errors import NALMError
+from nalm.networks.cells import LSTM, Accumulator
 from nalm.networks.loop import Loop
 from nalm.units import NAC, NAU, NMU, SNMU, NACMul
-from nalm.units.cells import LSTM, Accumulator
 
 GOLDEN = {
     g["id"]: g for g in json.loads((Path(__file__).parents[1] / "data" / "golden_units.json").read_text())

@@ -9,13 +9,13 @@ import torch
 import nalm
 from nalm.config import Case, Layer, Range, Recipe, Threshold
 from nalm.engine import check, train
-from nalm.formula import parse
+from nalm.formulas.parse import parse
+from nalm.formulas.symbolic import disagreement
+from nalm.formulas.truth import right, truth
 from nalm.networks import NETWORKS, FrozenSelector, GatedStack, Selector, Stack
 from nalm.networks.selector import OPERATIONS
 from nalm.operations import COMPOSITIONS, CUMULATIVE
-from nalm.symbolic import disagreement
 from nalm.testing import seeded
-from nalm.truth import right, truth
 from nalm.units.spelling import letters
 
 PLUGGED = [

@@ -7,10 +7,10 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import nalm
+from benchmarks.known_systems import KNOWN
+from benchmarks.trajectories import at_new_starts, compared, published
 from nalm.errors import NALMError
 from nalm.ode.data import checked
-from nalm.ode.systems import KNOWN
-from nalm.ode.trials import at_new_starts, compared, published
 
 SYSTEMS = {k.name: k for k in KNOWN}
 T = np.linspace(0, 5, 30)

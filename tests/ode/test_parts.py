@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import nalm
-from nalm.discover.expression import Input, Power, Sum
+from benchmarks.known_systems import KNOWN
 from nalm.discover.law import Law
+from nalm.discover.law.expression import Input, Power, Sum
 from nalm.discover.problem import TimeUpError
 from nalm.errors import NALMError
 from nalm.ode import search as searching
@@ -20,7 +21,6 @@ from nalm.ode.search import prepared
 from nalm.ode.selection import Choice, combined, library, proposed
 from nalm.ode.shooting import Runs, shoot
 from nalm.ode.system import Number, System
-from nalm.ode.systems import KNOWN
 
 MODEL = Model(
     (Term((0.7, 0.4)), Term((1.0, 0.0), below=0, half=0.3), Term((0.0, 0.0))),

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import sympy
 
-from nalm.cli import told
+from nalm.cli import fit_output as told
 from nalm.errors import NALMError
-from nalm.report import fit as pages
+from nalm.report import fit_page as pages
 
 pytestmark = pytest.mark.xdist_group("page")
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]

@@ -15,7 +15,7 @@ from nalm import stats
 from nalm.config import Case, Experiment, Layer
 from nalm.experiments import EXPERIMENTS
 from nalm.report import page as pages
-from nalm.store import Store
+from nalm.results.store import Store
 
 pytestmark = pytest.mark.xdist_group("page")  # one process makes the page and opens the browser
 ROOT = Path(__file__).parent.parent.parent

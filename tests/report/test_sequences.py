@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from nalm import stats
+from nalm.claims.rules.lengths import WITHOUT
 from nalm.config import Experiment
 from nalm.experiments import EXPERIMENTS
-from nalm.lengths import WITHOUT
 from nalm.report import page as pages
-from nalm.report.pictures import coloured, localised, png
-from nalm.report.sequences import sequences
+from nalm.report.sections.pictures import coloured, localised, png
+from nalm.report.sections.sequences import sequences
 from nalm.report.study import studies
-from nalm.runs import Runs
-from nalm.shipped import points
-from nalm.store import Store
+from nalm.results.files import points
+from nalm.results.runs import Runs
+from nalm.results.store import Store
 
 GIVEN, NMU, *_ = EXPERIMENTS["mnist/sequence-product"].cases
 COUNT = EXPERIMENTS["mnist/count"].cases[:2]

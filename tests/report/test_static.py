@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from made import outcomes
 
+from nalm.config.labels import labels, places
 from nalm.errors import NALMError
-from nalm.labels import labels, places
 from nalm.landscapes import compute
 from nalm.report import static
 from nalm.report.figures import panels, safe, span
-from nalm.summary import summarise
+from nalm.results.summary import summarise
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from nalm import draws
 from nalm.config import Range, mirrored, points, split, truncated
-from nalm.tasks.samples import Sampler
+from nalm.tasks.sampler import Sampler
 
 PLACES = [
     (1.1, 1.2), (-2, 2), (-1, 3), (-3, 1), (-1e-30, 1e-30), (1e6, 1e6 + 1), (-1.2, -1.1), (0, 1), (-1, 0),

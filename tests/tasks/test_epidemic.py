@@ -5,7 +5,7 @@ import pytest
 import sympy
 
 from nalm.errors import NALMError
-from nalm.published import claims
+from nalm.experiments.published import claims
 from nalm.tasks.epidemic import NAMES, START, FractionalSIR, published
 
 

@@ -8,9 +8,9 @@ import torch
 
 from nalm import draws
 from nalm.config import Case, Layer, Range
+from nalm.engine.numbers.program import Program
 from nalm.engine.plan import Run
-from nalm.engine.program import Program
-from nalm.published import claims
+from nalm.experiments.published import claims
 from nalm.tasks.scaling import Scaling
 from nalm.units.baselines import Affine
 

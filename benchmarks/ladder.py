@@ -1,0 +1,276 @@
+"""Trials of the ladder: published cells, random laws inside its class, and targets outside of it.
+
+``python -m benchmarks.ladder results/beyond/ladder`` writes a line per problem and the totals, and prints them.
+"""
+
+import csv
+import datetime
+import gzip
+import io
+import json
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from benchmarks.cells import CELLS, PRODUCTS, Cell
+from nalm import __version__
+from nalm.discover.certificate.resolution import SLACK
+from nalm.discover.ladder import Discovery, search
+from nalm.discover.law import Law
+from nalm.discover.law.expression import Array, Input, Node, bounded, evaluate
+from nalm.discover.stages.columns import PAIRS
+from nalm.experiments.published import claims
+from nalm.experiments.thesis.ch3 import RANGES
+
+OPERATIONS = ("add", "subtract", "multiply", "divide")
+INPUTS, ROWS, U = 5, 600, 2.0**-53
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One problem and what became of it."""
+
+    suite: str
+    cell: str
+    seed: int
+    verdict: str
+    right: bool  # the law is the target, to rounding, on the test range
+    network: bool  # the law as units agrees with it to rounding there, in float32 and float64
+    formula: str
+    error: float  # on the test range: rms over the rms of the target
+    seconds: float
+
+
+def judged(
+    suite: str, cell: str, seed: int, found: Discovery, x: Array, truth: Node, seconds: float
+) -> Outcome:
+    """Compare the law with the target on inputs of the test range, both to their rounding."""
+    with np.errstate(all="ignore"):
+        y, unsure = bounded(truth, x, U)
+        law, loose = bounded(found.law.expression, x, U)
+        right = bool((np.abs(law - y) <= SLACK * (loose + unsure)).all())
+        error = float(np.sqrt(np.mean((law - y) ** 2) / np.mean(y**2)))
+    verdict = found.certificate.verdict
+    network = bool(
+        verdict != "none" and all(agrees(found.law, x, dtype) for dtype in (torch.float32, torch.float64))
+    )
+    return Outcome(suite, cell, seed, verdict, right, network, str(found.law)[:200], error, round(seconds, 4))
+
+
+@torch.no_grad()
+def agrees(law: Law, x: Array, dtype: torch.dtype) -> bool:
+    """Whether the law's network computes it to the rounding of a precision."""
+    inputs = torch.from_numpy(x).to(dtype)
+    out = law.to_module(dtype)(inputs)[:, 0].double().numpy()
+    with np.errstate(all="ignore"):
+        y, bound = bounded(law.expression, inputs.double().numpy(), torch.finfo(dtype).eps / 2)
+    fine = np.isfinite(y) & (bound < 0.01 * np.abs(y))  # elsewhere nothing is known of the value
+    return bool((np.abs(out - y)[fine] <= SLACK * bound[fine]).all())
+
+
+def run_cell(cell: Cell, seed: int) -> Outcome:
+    """One seed of a published cell."""
+    x, y = cell.sample(seed)
+    began = time.perf_counter()
+    found = search(x, y, seed=seed)
+    seconds = time.perf_counter() - began
+    far, _ = cell.sample(seed, "test")
+    return judged("cells", f"{cell.name} {cell.precision}", seed, found, far, cell.law(seed), seconds)
+
+
+def random_law(rng: np.random.Generator, operations: int) -> Node:
+    """A tree of so many operations, +, -, * or /, over five inputs, which may repeat.
+
+    An operation's budget is split at random between its two sides.
+    """
+    if operations == 0:
+        return Input(int(rng.integers(INPUTS)))
+    left = int(rng.integers(operations))
+    name = str(rng.choice(OPERATIONS))
+    return PAIRS[name](random_law(rng, left), random_law(rng, operations - 1 - left))
+
+
+def random_inputs(rng: np.random.Generator, rows: int, wide: float = 1.0) -> Array:
+    """Each column from one of the nine ranges, the same for every call that starts alike; stretched by wide."""
+    ends = [RANGES[int(k)][0] for k in rng.integers(len(RANGES), size=INPUTS)]
+    return np.stack([rng.uniform(wide * r.low, wide * r.high, rows) for r in ends], 1)
+
+
+def inside(seed: int) -> Outcome:
+    """A random law of one to three operations."""
+    for attempt in range(100):
+        rng = np.random.default_rng([1, seed, attempt])
+        law = random_law(rng, 1 + seed % 3)
+        start = rng.integers(2**32)
+        x, far = (random_inputs(np.random.default_rng(start), ROWS, wide) for wide in (1.0, 3.0))
+        with np.errstate(all="ignore"):
+            y, y_far = evaluate(law, x), evaluate(law, far)
+        if np.isfinite(y).all() and np.isfinite(y_far).all() and np.ptp(y) > 1e-9 * np.abs(y).max():
+            break
+    began = time.perf_counter()
+    found = search(x, y, seed=seed)
+    seconds = time.perf_counter() - began
+    return judged("inside", f"{1 + seed % 3} operations", seed, found, far, law, seconds)
+
+
+OUTSIDE = {  # functions of two columns that no law of the class equals
+    "sine": lambda a, b: np.sin(a) + b,
+    "exponential": lambda a, b: np.exp(a / (1 + np.abs(a).max())) * b,
+    "logarithm": lambda a, b: np.log(1 + np.abs(a)) - b,
+    "larger": lambda a, b: np.maximum(a - a.mean(), (b - b.mean()) * a.std() / b.std()),
+    "size": lambda a, b: np.abs(a - a.mean()) + b,
+    "tangent": lambda a, b: np.tanh(a) * b,
+    "floor": lambda a, b: np.floor(2 * (a - a.mean()) / a.std()) * b,
+    "chance": lambda a, b: np.random.default_rng(int(abs(a[0]) * 1e6)).standard_normal(len(a)) + 0 * b,
+    "tilted": lambda a, b: a * b + 1e-7 * np.sin(7 * a / np.abs(a).max()) * np.abs(a * b).mean(),
+    "angle": lambda a, b: np.arctan2(a, b),
+}
+
+
+def outside(seed: int) -> Outcome:
+    """A target outside the class, or one inside it with noise above the declared level."""
+    rng = np.random.default_rng([2, seed])
+    x = random_inputs(rng, ROWS)
+    names = list(OUTSIDE)
+    if seed % 2:
+        name, declared = names[seed // 2 % len(names)], 0.0
+        i, j = rng.choice(INPUTS, 2, replace=False)
+        y = OUTSIDE[name](x[:, i], x[:, j])
+    else:
+        declared = (0.0, 0.01, 0.05)[seed // 2 % 3]
+        level = 10.0 ** rng.uniform(-9, -1) if declared == 0 else declared * rng.uniform(2, 10)
+        name = f"noise {level:.1g} declared {declared:g}"
+        y = np.zeros(ROWS)
+        while not np.isfinite(y).all() or np.ptp(y) <= 1e-9 * np.abs(y).max():
+            with np.errstate(all="ignore"):
+                y = evaluate(random_law(rng, 1 + seed // 2 % 3), x)
+        y = y + level * np.std(y) * rng.standard_normal(len(y))
+    began = time.perf_counter()
+    found = search(x, y, noise=declared, seed=seed)
+    seconds = time.perf_counter() - began
+    error = float(np.sqrt(np.mean((found.law.predict(x) - y) ** 2)) / np.std(y))
+    formula = str(found.law)[:200]
+    return Outcome(
+        "outside", name, seed, found.certificate.verdict, False, False, formula, error, round(seconds, 4)
+    )
+
+
+Job = tuple[str, int, str, int]  # suite, which cell, precision, seed
+
+
+def jobs(seeds: int = 100, products: int = 20, random: int = 1000) -> list[Job]:
+    """Every published cell in both precisions, then random laws inside and targets outside the class."""
+    found: list[Job] = []
+    for k, cell in enumerate((*CELLS, *PRODUCTS)):
+        count = products if cell in PRODUCTS else seeds
+        found += [("cells", k, p, seed) for p in ("float64", "float32") for seed in range(count)]
+    return found + [(suite, 0, "", seed) for suite in ("inside", "outside") for seed in range(random)]
+
+
+def one(job: Job) -> Outcome:
+    """One problem."""
+    suite, k, precision, seed = job
+    if suite == "cells":
+        return run_cell(replace((*CELLS, *PRODUCTS)[k], precision=precision), seed)
+    return inside(seed) if suite == "inside" else outside(seed)
+
+
+def trials(wanted: Sequence[Job], workers: int = 1) -> Iterator[Outcome]:
+    """The outcomes of the jobs, in their order."""
+    if workers == 1:
+        yield from map(one, wanted)
+        return
+    with multiprocessing.get_context("spawn").Pool(workers, torch.set_num_threads, (1,)) as pool:
+        yield from pool.imap(one, wanted, chunksize=8)
+
+
+NOTE = (
+    "Published rates are of single gradient runs with a unit that was given; the ladder picks the form itself, "
+    "solves in closed form or by second-order steps, and rounds."
+)
+TASKS = {  # the papers' name of a family of cells, of its operation, and the unit without which no best is known
+    "div 10": ("single-module div, 10 inputs", "divide", "NMRU"),
+    "div 2": ("single-module div, 2 inputs", "divide", "NMRU"),
+    "add 10": ("single-module, 10 inputs", "add", "NAU"),
+    "sub 100": ("single-module, 100 inputs", "subtract", "NAU"),
+    "two-layer product": ("arithmetic dataset (100 inputs, 20 seeds)", "multiply", "NAU-sNMU U[1,5]"),
+}
+
+
+def published_best(cell: str) -> float | None:
+    """The highest success rate published for a cell: of single gradient runs with a unit that was given."""
+    for start, (task, operation, needed) in TASKS.items():
+        if cell.startswith(f"{start} "):
+            where = cell.split(" ")[-2]  # the range; the precision stands behind it
+            rates = [c for c in claims(task, operation) if c.metric == "success_rate" and c.where == where]
+            if needed in {c.unit for c in rates}:
+                return max(c.value for c in rates)
+    return None
+
+
+def totals(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """A line per cell or kind: problems, certified ones, right ones, networks that agree, the papers' best."""
+    groups: dict[tuple[str, str], list[Outcome]] = {}
+    for o in outcomes:
+        kind = o.cell if o.suite != "outside" else o.cell.split(" ")[0]
+        groups.setdefault((o.suite, kind), []).append(o)
+    return [
+        {
+            "suite": suite,
+            "cell": kind,
+            "problems": len(group),
+            "certified": sum(o.verdict != "none" for o in group),
+            "right": sum(o.right and o.verdict != "none" for o in group),
+            "networks": sum(o.network for o in group),
+            "seconds": round(float(np.median([o.seconds for o in group])), 4),
+            "published_best": published_best(kind) if suite == "cells" else None,
+        }
+        for (suite, kind), group in groups.items()
+    ]
+
+
+def main(path: str, seeds: int = 100, products: int = 20, random: int = 1000) -> None:
+    """Run all trials on all cores; PATH.trials.csv.gz holds a line per problem, PATH.json the totals and the origin."""
+    target, began = Path(path), time.time()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    wanted, outcomes = jobs(seeds, products, random), []
+    for outcome in trials(wanted, os.cpu_count() or 1):
+        outcomes.append(outcome)
+        if len(outcomes) % 1000 == 0:
+            left = (time.time() - began) * (len(wanted) / len(outcomes) - 1)
+            print(
+                f"{len(outcomes):,} of {len(wanted):,} problems, {left:.0f} s left",
+                file=sys.stderr,
+                flush=True,
+            )
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(Outcome.__dataclass_fields__), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(o) for o in outcomes)
+    target.with_suffix(".trials.csv.gz").write_bytes(gzip.compress(text.getvalue().encode(), 9, mtime=0))
+    rows = totals(outcomes)
+    about = {
+        "command": f"python -m benchmarks.ladder results/beyond/{target.name} {seeds} {products} {random}",
+        "nalm": __version__,
+        "torch": torch.__version__,
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "seconds": round(time.time() - began, 1),
+        "note": NOTE,
+        "totals": rows,
+    }
+    target.with_suffix(".json").write_text(json.dumps(about, indent=1) + "\n")
+    for r in rows:
+        counts = " ".join(f"{name} {r[name]:4d}" for name in ("problems", "certified", "right", "networks"))
+        print(f"{r['suite']:8s} {r['cell']:45s} {counts}, {r['seconds']:.4f} s")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], *map(int, sys.argv[2:]))

@@ -1,0 +1,1 @@
+"""How a published number is compared with ours: one rule for each kind of number."""

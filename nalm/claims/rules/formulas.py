@@ -1,0 +1,74 @@
+"""What it takes for the formulas our networks learnt to agree with those of thesis chapter 7."""
+
+from collections.abc import Callable
+
+from nalm import stats
+from nalm.claims.rules.rates import NOTHING, Judgement, Runs, near, word
+from nalm.config import Claim
+from nalm.stats import Interval
+
+FEWEST = 9  # formulas of chapter 7 that every network there was tried on
+
+
+def _by_seed(values: dict[int, list[float]]) -> Interval:
+    """A number per seed: their mean, and the range they span."""
+    numbers = [sum(v) for v in values.values()]
+    return Interval(sum(numbers) / len(numbers), min(numbers), max(numbers), len(numbers), "range over seeds")
+
+
+def _few(formulas: int) -> Judgement:
+    return (None, "not comparable", f"{formulas} formulas were run") if formulas else NOTHING
+
+
+def _correct(claim: Claim, everything: Runs) -> Judgement:
+    from nalm.formulas.truth import right  # needs SymPy, which nothing else here does
+
+    runs = everything.of(claim.unit)
+    formulas = len({o.case.operation for o in runs})
+    if formulas < FEWEST:
+        return _few(formulas)
+    counts: dict[int, list[float]] = {}
+    for o in runs:
+        counts.setdefault(o.seed, []).append(float(right(o.case, o.seed, o.formula)))
+    ours = _by_seed(counts)
+    why = f"of {formulas} formulas, the snapped expression is the target"
+    return ours, word(claim.value in ours), why
+
+
+def _learnt(claim: Claim, everything: Runs) -> Judgement:
+    from nalm.formulas.truth import right
+
+    runs = everything.of(claim.unit)
+    if not runs:
+        return NOTHING
+    ours = stats.success_rate([right(o.case, o.seed, o.formula) for o in runs])
+    theirs = stats.wilson(round(claim.value), 1)
+    holds = claim.value in ours or ours.estimate in theirs
+    return ours, word(holds), "one published run beside the share of ours that are right"
+
+
+def _mean_error(field: str) -> Callable[[Claim, Runs], Judgement]:
+    def rule(claim: Claim, everything: Runs) -> Judgement:
+        runs = everything.of(claim.unit)
+        formulas = len({o.case.operation for o in runs})
+        if formulas < FEWEST:
+            return _few(formulas)
+        errors: dict[int, list[float]] = {}
+        for o in runs:
+            errors.setdefault(o.seed, []).append(getattr(o, field) / formulas)
+        ours = _by_seed(errors)
+        return (
+            ours,
+            word(near(claim, ours)),
+            "mean over formulas; the published spread is theirs over formulas",
+        )
+
+    return rule
+
+
+RULES: dict[str, Callable[[Claim, Runs], Judgement]] = {
+    "n_correct": _correct,
+    "success": _learnt,
+    "interp_mse_mean": _mean_error("validation"),
+    "extrap_mse_mean": _mean_error("test"),
+}

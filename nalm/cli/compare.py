@@ -1,0 +1,102 @@
+"""Commands about finished runs: what changed between two folders, and what to use for a problem."""
+
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nalm.cli.app import Json, app, print_json
+
+if TYPE_CHECKING:
+    from nalm.claims import Verdict
+
+PUBLISHED = "published"
+
+
+@app.command()
+def compare(
+    a: Annotated[str, typer.Argument(help="A results folder: a store, or shipped tables.")],
+    b: Annotated[str, typer.Argument(help="Another one, or the word published.")],
+    json: Json = False,
+) -> None:
+    """Compare two results folders case by case and seed by seed, or one with the published claims."""
+    from rich.console import Console
+
+    from nalm.cli.tables import verdicts as verdict_tables
+    from nalm.errors import NALMError
+    from nalm.results import source
+    from nalm.results.compare import compare as find_changes
+    from nalm.results.compare import compare_published
+
+    if a == PUBLISHED:
+        raise NALMError(f"The word {PUBLISHED} comes second: nalm compare FOLDER {PUBLISHED}.")
+    if b == PUBLISHED:
+        _published(compare_published(source.outcomes(a)), json)
+        return
+    found = find_changes(source.outcomes(a), source.outcomes(b))
+    if json:
+        print_json([change.plain() for change in found])
+        return
+    for part in verdict_tables.changes(found):
+        Console().print(part)
+
+
+def _published(found: "dict[str, list[Verdict]]", as_json: bool) -> None:
+    """Claims that differ from ours, and how many there are."""
+    from rich.console import Console
+
+    from nalm.cli.tables import results as tables
+    from nalm.cli.tables import verdicts as verdict_tables
+
+    if as_json:
+        print_json([_plain(name, v) for name, verdicts in found.items() for v in verdicts])
+        return
+    compared = [v for verdicts in found.values() for v in verdicts if v.compared]
+    differ = [v for v in compared if v.verdict == "differs"]
+    if differ:
+        Console().print(tables.beside(differ[: verdict_tables.LINES]))
+    if len(differ) > verdict_tables.LINES:
+        typer.echo(f"... and {len(differ) - verdict_tables.LINES} more; --json lists all.")
+    rest = [v for verdicts in found.values() for v in verdicts if not v.compared]
+    note = f"; {len(rest)} cannot be compared" if rest else ""
+    typer.echo(f"{len(differ)} of {len(compared)} published numbers differ from ours{note}.")
+    if rest and not compared:  # of runs that are there, before those that are not
+        reasons = Counter(v.why for v in rest if v.ours is not None) or Counter(v.why for v in rest)
+        typer.echo(f"Most of them: {reasons.most_common(1)[0][0]}.")
+
+
+def _plain(experiment: str, v: "Verdict") -> dict[str, Any]:
+    from nalm.results.compare import plain_interval
+
+    about = ("unit", "operation", "where", "metric", "value", "low", "high", "n", "source", "place")
+    claim = {name: getattr(v.claim, name) for name in about}
+    ours = plain_interval(v.ours)
+    return {"experiment": experiment, **claim, "ours": ours, "verdict": v.verdict, "why": v.why}
+
+
+@app.command()
+def suggest(
+    operation: Annotated[str, typer.Option(help="What is to be learnt, such as divide.")],
+    between: Annotated[
+        tuple[float, float], typer.Option("--range", metavar="LOW HIGH", help="Where the inputs lie.")
+    ],
+    inputs: Annotated[int, typer.Option(help="How many inputs there are, operands and others.")] = 2,
+    json: Json = False,
+) -> None:
+    """Name the best unit and recipe for a problem, from the results that come with the package."""
+    from nalm.lab.suggest import suggest as find_best
+
+    found = find_best(operation, *between, inputs)
+    if json:
+        print_json(found.plain())
+        return
+    from rich.console import Console
+
+    from nalm.cli.tables import verdicts as verdict_tables
+
+    for part in verdict_tables.suggestion(found):
+        Console().print(part)
+    if found.code:
+        typer.echo(f"Use it:        {found.code}\nTrain it with: {found.recipe_code}")
+    if found.best and found.best.command:
+        typer.echo(f"Reproduce it:  {found.best.command}")

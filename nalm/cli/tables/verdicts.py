@@ -1,0 +1,104 @@
+"""What changed and what to use, as tables for a terminal; names in them are text, never markup."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from nalm.config.labels import labels
+from nalm.lab.suggest import Measured, Suggestion
+from nalm.results.compare import LEVEL, Change
+from nalm.stats import Difference, Interval
+
+LINES = 30  # cases in a table; the rest is counted
+
+
+def safe(text: str) -> str:
+    """The text without what would move a terminal's cursor or end a line."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def changes(found: Sequence[Change]) -> Iterator[Table | Text]:
+    """Cases that are not identical, the most changed first; then the count in one sentence."""
+    shown = [c for c in found if not c.identical]
+    if shown:
+        yield _table(shown[:LINES])
+    if len(shown) > LINES:
+        yield Text(f"... and {len(shown) - LINES} more; --json lists all.")
+    yield Text(count(found))
+
+
+def count(found: Sequence[Change]) -> str:
+    """How many cases changed, of those that could be compared."""
+    compared = [c for c in found if c.seeds]
+    parts = [f"{sum(c.changed for c in compared)} of {len(compared)} cases changed (Holm's p < {LEVEL:g})"]
+    notes = {
+        "identical": sum(c.identical for c in found),
+        "only in A": sum(c.missing == "B" for c in found),
+        "only in B": sum(c.missing == "A" for c in found),
+        "without a common seed": sum(not c.seeds and not c.missing for c in found),
+    }
+    return "; ".join(parts + [f"{n} {words}" for words, n in notes.items() if n]) + "."
+
+
+def _table(found: Sequence[Change]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("case", overflow="fold", ratio=1)
+    for name in ("A", "B", "solved, B - A", "step, B - A", ""):
+        table.add_column(name, no_wrap=True)
+    names = labels(c.case for c in found)
+    for c in found:
+        where = f"{c.case.train}, {c.case.inputs} inputs"
+        label = Text.assemble(safe(f"{names[c.case]} {c.case.operation}"), "\n", (safe(where), "dim"))
+        table.add_row(
+            label, _rate(c.a), _rate(c.b), _lead(c.success, c.success_p), _lead(c.steps, c.steps_p), _mark(c)
+        )
+    return table
+
+
+def _rate(rate: Interval | None) -> Text:
+    return Text("") if rate is None else Text.assemble(f"{rate.estimate:.2f}", "\n", (f"n {rate.n}", "dim"))
+
+
+def _lead(lead: Difference | None, p: float) -> Text:
+    if lead is None:
+        return Text("")
+    first = Text(f"{_number(lead.estimate)}, p {p:.2g}", "" if p >= LEVEL else "bold")
+    ends = "" if math.isnan(lead.low) else f"[{_number(lead.low)},{_number(lead.high)}]"
+    return Text.assemble(first, "\n", (ends, "dim"))
+
+
+def _number(value: float) -> str:
+    """A difference in few characters: +0.24, -1,200, +2.1e+06."""
+    size = abs(value)
+    return f"{value:+.2f}" if size < 10 else f"{value:+,.0f}" if size < 1e5 else f"{value:+.1e}"
+
+
+def _mark(c: Change) -> Text:
+    if c.missing:
+        return Text("only in B" if c.missing == "A" else "only in A", "dim")
+    words = [f"+{c.gained} -{c.lost}"] if c.flipped else []
+    words += [f"{n} only {side}" for side, n in (("A", c.only_a), ("B", c.only_b)) if n]
+    first = Text("changed", "yellow") if c.changed else Text("")
+    return Text("\n").join([first, *map(Text, words)]) if c.changed or words else first
+
+
+def suggestion(found: Suggestion) -> Iterator[Table | Text]:
+    """The sentence, then what it rests on."""
+    yield Text(safe(found.sentence))
+    if found.best is None:
+        return
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("unit", overflow="fold", ratio=1)
+    for name in ("solved [95%]", "runs", "median step", "cost of a run"):
+        table.add_column(name, no_wrap=True)
+    for m in (found.best, *found.others):
+        table.add_row(*(Text(safe(cell)) for cell in _row(m)))
+    yield table
+
+
+def _row(m: Measured) -> tuple[str, ...]:
+    steps = "never" if math.isnan(m.median.estimate) else f"{m.median.estimate:,.0f}"
+    return m.unit, str(m.success), str(m.n), steps, f"{m.seconds:.2g} s on {', '.join(m.device)}"

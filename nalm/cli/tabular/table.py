@@ -1,0 +1,224 @@
+"""A table of numbers from a file, and which of its rows and columns are numbers.
+
+Blocks of rows become numbers one after the other; a file too large for memory is thinned evenly.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nalm.cli.tabular.files import MISSING, Cells, Source, opened, shown
+from nalm.cli.tabular.warnings import judged
+from nalm.errors import NALMError, unknown
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int8]
+
+MOST = 40_000_000  # cells that are kept: 320 MB
+OK, EMPTY, ABSENT, TEXT = 0, 1, 2, 3  # what a cell is: a number, nothing, a word for nothing, anything else
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of numbers: the columns to explain y by, and y; what was dropped, and what to beware of."""
+
+    names: tuple[str, ...]
+    x: Array  # (rows, columns)
+    y: Array | None  # (rows,), or (rows, targets) for several
+    targets: tuple[str, ...]
+    total: int  # rows of the file
+    dropped: str  # in words; empty if no row was
+    warnings: list[str] = field(default_factory=list)
+
+
+def read(
+    path: Path | str,
+    target: str | Sequence[str] | None = None,
+    columns: str | Sequence[str] | None = None,
+) -> Table:
+    """Read a table; several targets or columns are a list, or one text with commas between them.
+
+    Without ``columns`` every column but the target that is mostly numbers is used; rows in which a used cell is
+    not a number are dropped.
+    """
+    with opened(Path(path)) as source:
+        targets = _chosen(source, target) if target is not None else []
+        named = _chosen(source, columns) if columns is not None else None
+        if twice := [source.names[j] for j in targets if j in (named or [])]:
+            raise NALMError(f"Column {shown(twice[0])} is the target: leave it out of the columns.")
+        wanted = named if named is not None else [j for j in range(len(source.names)) if j not in targets]
+        found = _Gathered(source, [*wanted, *targets])
+        features, left_out = found.sorted_out(wanted, set(targets) | set(named or []))
+        x, keep = found.values(features), found.complete([*features, *targets])
+        words = found.words([*features, *targets])
+        if not keep.any():
+            raise NALMError(f"No row of {source.path.name} is left: {words or 'it has none'}.")
+        y = found.values(targets)[keep]
+        names = tuple(source.names[j] for j in features)
+        notes = [*source.notes, *found.notes, *left_out, *judged([shown(n) for n in names], x[keep])]
+        flat = y[:, 0] if len(targets) == 1 else y
+        chosen = tuple(source.names[j] for j in targets)
+        return Table(names, x[keep], flat if targets else None, chosen, found.rows, words, notes)
+
+
+def blocks(path: Path | str, columns: Sequence[str]) -> Iterator[Array]:
+    """The named columns of a file, block after block of rows; what is not a number is NaN, no row is dropped."""
+    with opened(Path(path)) as source:
+        picked = _chosen(source, list(columns))
+        for _, cells in source.blocks(picked):
+            values = [_numbers(c, source.comma)[0] for c in cells]
+            yield np.stack([np.where(np.isfinite(v), v, np.nan) for v in values], 1)
+
+
+def header(path: Path | str) -> tuple[str, ...]:
+    """The names of a file's columns."""
+    with opened(Path(path)) as source:
+        return tuple(source.names)
+
+
+def _chosen(source: Source, names: str | Sequence[str]) -> list[int]:
+    """The places of columns; a comma parts names unless it belongs to one."""
+    if isinstance(names, str):
+        names = [names] if names in source.names else [n.strip() for n in names.split(",")]
+    for name in names:
+        if name not in source.names:
+            raise unknown(f"column in {source.path.name}", name, [shown(n) for n in source.names])
+    if twice := [n for n, k in Counter(names).items() if k > 1]:
+        raise NALMError(f"Column {shown(twice[0])} is named twice: name it once.")
+    return [source.names.index(n) for n in names]
+
+
+class _Gathered:
+    """All rows of some columns of a source, as numbers and what the other cells are."""
+
+    def __init__(self, source: Source, picked: Sequence[int]):
+        self.source, self.rows, self.notes = source, 0, list[str]()
+        self._place = {j: i for i, j in enumerate(picked)}
+        self._example: dict[tuple[int, int], tuple[str, str]] = {}  # (column, code) -> a cell and where it is
+        stride, numbers, codes = 1, list[Array](), list[Codes]()
+        for lines, cells in source.blocks(picked):
+            start = -self.rows % stride
+            self.rows += len(lines)
+            read = [_numbers(c[start::stride], source.comma) for c in cells]
+            if not numbers:
+                self.notes += [
+                    f"Column {shown(source.names[j])} holds codes such as {code!r}, read as numbers."
+                    for j, c in zip(picked, cells, strict=True)
+                    if (code := _code(c))
+                ]
+            for j, c, (_, what) in zip(picked, cells, read, strict=True):
+                self._remember(j, c[start::stride], what, lines[start::stride])
+            numbers.append(np.stack([v for v, _ in read]))
+            codes.append(np.stack([k for _, k in read]))
+            while sum(n.size for n in numbers) > MOST:
+                numbers, codes = [np.hstack(numbers)[:, ::2]], [np.hstack(codes)[:, ::2]]
+                stride *= 2
+        if not self.rows:
+            raise NALMError(f"{source.path.name} has a header and no rows: add some.")
+        self._numbers, self._codes = np.hstack(numbers), np.hstack(codes)
+        if stride > 1:
+            kept = f"every {stride}th row ({self._numbers.shape[1]:,} of {self.rows:,})"
+            self.notes.append(f"{source.path.name} is large: {kept} is used.")
+
+    def _remember(self, column: int, cells: Cells, codes: Codes, lines: Sequence[int]) -> None:
+        for code in (ABSENT, TEXT):
+            if (column, code) not in self._example and (at := np.flatnonzero(codes == code)).size:
+                text = repr(str(cells[at[0]]).strip()[:40])
+                self._example[column, code] = text, f"{self.source.word} {lines[at[0]]}"
+
+    def values(self, columns: Sequence[int]) -> Array:
+        """The numbers of columns, (rows, columns)."""
+        return np.ascontiguousarray(self._numbers[[self._place[j] for j in columns]].T)
+
+    def complete(self, columns: Sequence[int]) -> NDArray[np.bool_]:
+        """Which rows have a number in each of the columns."""
+        return np.asarray(self._codes[[self._place[j] for j in columns]].max(0) == OK)
+
+    def sorted_out(self, wanted: Sequence[int], needed: set[int]) -> tuple[list[int], list[str]]:
+        """The columns that are mostly numbers, and a sentence for each that is left out."""
+        kept, left_out = [], []
+        for j in self._place:
+            codes, name = self._codes[self._place[j]], shown(self.source.names[j])
+            numbers, text = int((codes == OK).sum()), int((codes == TEXT).sum())
+            text_at = self._example.get((j, TEXT)) or self._example.get((j, ABSENT))
+            example = f"{text_at[0]} on {text_at[1]}" if text_at else "its cells are empty"
+            if j in needed and (not numbers or text > numbers):
+                kind = "target" if j not in wanted else "column"
+                raise NALMError(f"The {kind} {name} is not numeric: {example}; name a column of numbers.")
+            if j in needed or 2 * numbers >= len(codes):
+                kept += [j] if j in wanted else []
+            elif text_at is None and not numbers:
+                left_out.append(f"Column {name} is left out: it is empty.")
+            elif text > numbers:
+                left_out.append(f"Column {name} is left out: it is not numeric ({example}).")
+            else:
+                share = f"only {numbers} of {len(codes)} cells are numbers"
+                left_out.append(f"Column {name} is left out: {share}; --columns can force it.")
+        if not kept:
+            raise NALMError(
+                f"{self.source.path.name} has no column of numbers besides the target: it needs at least one."
+            )
+        return kept, left_out
+
+    def words(self, columns: Sequence[int]) -> str:
+        """How many rows are dropped, and why, each row counted at its first bad cell."""
+        codes = self._codes[[self._place[j] for j in columns]]
+        bad = ~self.complete(columns)
+        if not bad.any():
+            return ""
+        first = (codes[:, bad] > 0).argmax(0)
+        why = Counter(zip(first.tolist(), codes[:, bad][first, np.arange(len(first))].tolist(), strict=True))
+        parts = []
+        if empty := sum(n for (_, code), n in why.items() if code == EMPTY):
+            parts.append(f"{empty:,} with an empty cell")
+        for (i, code), n in why.most_common():
+            if code != EMPTY:
+                name, (text, where) = shown(self.source.names[columns[i]]), self._example[columns[i], code]
+                said = (
+                    f"with {text} in column {name} ({where})"
+                    if n == 1
+                    else f"without a number in column {name}"
+                )
+                parts.append(f"{n:,} {said}" + (f" (the first: {text}, {where})" if n > 1 else ""))
+        more = f", and {len(parts) - 5} further reasons" if len(parts) > 5 else ""
+        return f"{bad.sum():,} of {len(bad):,} rows dropped: {', '.join(parts[:5])}{more}"
+
+
+def _numbers(cells: Cells, comma: bool) -> tuple[Array, Codes]:
+    """Cells as numbers, NaN where they are none, and what they are instead."""
+    if isinstance(cells, np.ndarray):
+        values = cells.astype(np.float64)
+        return values, np.where(np.isfinite(values), OK, np.where(np.isnan(values), EMPTY, TEXT)).astype(
+            np.int8
+        )
+    try:
+        values = np.fromiter(map(float, cells), np.float64, len(cells))
+        if comma or any("_" in c for c in cells):
+            raise ValueError
+    except ValueError:
+        values = np.fromiter((_number(c, comma) for c in cells), np.float64, len(cells))
+    codes = np.zeros(len(cells), np.int8)
+    for i in np.flatnonzero(~np.isfinite(values)).tolist():
+        text = cells[i].strip().casefold()
+        codes[i] = EMPTY if not text else ABSENT if text in MISSING else TEXT
+    return values, codes
+
+
+def _code(cells: Cells) -> str:
+    """A cell that is written like a code rather than a number."""
+    if isinstance(cells, np.ndarray):
+        return ""
+    return next((c for c in cells if len(c) > 1 and c[0] == "0" and c.isdigit()), "")
+
+
+def _number(text: str, comma: bool) -> float:
+    if comma:
+        text = text.replace(".", "_").replace(",", ".")  # a point would part thousands: not a number here
+    try:
+        return float(text) if "_" not in text else np.nan
+    except ValueError:
+        return np.nan

@@ -1,0 +1,107 @@
+"""What is proven of a law: the running rounding-error bound on rows the search never saw; tests under noise.
+
+A law is ``exact`` if on every row it differs from y by no more than ``SLACK`` times its own rounding error, in the
+precision of the data, and if the data could have told: a term of natural size that the law lacks would stick out
+of its numbers' reach, and every digit is felt. It is ``consistent`` with noisy data if neither freeing its numbers
+nor adding terms explains held-out rows significantly better. Else nothing is proven: the verdict is ``none``.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from nalm.discover.certificate.lack_of_fit import complaint
+from nalm.discover.certificate.resolution import told_apart, tolerance
+from nalm.discover.law.expression import Array, Node, evaluate, used
+from nalm.discover.problem import Problem
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was tested of a law, on how many rows, and with which verdict: exact, consistent or none."""
+
+    verdict: str
+    tested: str  # in words
+    rows: int  # held out: never used to find the law
+    error: float  # largest |y - law| over its tolerance, or, under noise, its rms over the spread of y
+    bound: float  # largest tolerance over the size of y, or, under noise, the declared level
+    precision: str  # of the data: float32 or float64
+    noise: float | None = 0.0  # declared
+    domain: dict[str, tuple[float, float]] = field(default_factory=dict)  # seen, of the inputs in the law
+
+    def __bool__(self) -> bool:
+        return self.verdict != "none"
+
+    def __str__(self) -> str:
+        seen = ", ".join(f"{n} in [{low:.4g}, {high:.4g}]" for n, (low, high) in self.domain.items())
+        return f"{self.verdict}: {self.tested}" + (f" Seen: {seen}." if seen else "")
+
+
+def within_rounding(node: Node, x: Array, y: Array, u: float) -> tuple[float, float]:
+    """The largest |y - law| over its tolerance, and the largest tolerance over the size of y."""
+    with np.errstate(all="ignore"):
+        allowed = tolerance(node, x, y, u)
+        off = np.abs(y - evaluate(node, x))
+        ratio = np.where(off > 0, off / allowed, 0.0)
+    if not np.isfinite(off).all() or not np.isfinite(allowed).all():
+        return np.inf, np.inf
+    size = float(np.sqrt(np.mean(y**2))) or 1.0
+    return float(ratio.max()), float(allowed.max()) / size
+
+
+def certify(node: Node, problem: Problem, names: Sequence[str] | None = None) -> Certificate:
+    """Test a law against every row: ``exact`` or ``none``."""
+    u, rows = problem.u, len(problem.held_y)
+    where, verdict = "the rows searched", "none"
+    worst, bound = within_rounding(node, problem.x[:32], problem.y[:32], u)  # most laws fail at once
+    if worst <= 1:
+        worst, bound = within_rounding(node, problem.x, problem.y, u)
+    if worst <= 1:
+        worst, bound = within_rounding(node, problem.held_x, problem.held_y, u)
+        where = f"{rows} held-out rows"
+    if worst > 1:
+        told = f"the law is off by {worst:.3g} times its rounding in {problem.precision}"
+    elif not told_apart(node, problem):
+        told = "the data is too little, or its range too narrow, to tell this law from others,"
+    else:
+        verdict, told = "exact", f"the law holds to the rounding of {problem.precision}"
+    return Certificate(
+        verdict,
+        f"{told} on {where}.",
+        rows,
+        worst,
+        bound,
+        problem.precision,
+        problem.noise,
+        _domain(node, problem, names),
+    )
+
+
+def certify_noisy(node: Node, problem: Problem, names: Sequence[str] | None = None) -> Certificate:
+    """Test a law under noise on held-out rows: ``consistent`` or ``none``."""
+    found = complaint(node, problem)
+    rows = len(problem.held_y)
+    off = float(np.sqrt(np.mean((problem.held_y - evaluate(node, problem.held_x)) ** 2)))
+    off /= float(np.std(problem.held_y)) or 1.0
+    told = found or "neither free numbers nor further terms fit better, nor is the residual too large,"
+    return Certificate(
+        "none" if found else "consistent",
+        f"{told} on {rows} held-out rows.",
+        rows,
+        off,
+        float(problem.noise or off),
+        problem.precision,
+        problem.noise,
+        _domain(node, problem, names),
+    )
+
+
+def _domain(node: Node, problem: Problem, names: Sequence[str] | None) -> dict[str, tuple[float, float]]:
+    if names is None:
+        names = [f"x{i + 1}" for i in range(problem.inputs)]
+    seen = {}
+    for i in sorted(used(node)):
+        columns = problem.x[:, i], problem.held_x[:, i]
+        seen[names[i]] = float(min(c.min() for c in columns)), float(max(c.max() for c in columns))
+    return seen

@@ -1,0 +1,111 @@
+"""Whether the data could have told a law from others: a fit to rounding proves little on a narrow range."""
+
+import numpy as np
+
+from nalm.discover.fit.least_squares import tangent
+from nalm.discover.law.constants import is_plain
+from nalm.discover.law.expression import (
+    Array,
+    Input,
+    Node,
+    Power,
+    Sum,
+    bounded,
+    evaluate,
+    numbers,
+    roles,
+    used,
+)
+from nalm.discover.problem import Problem
+
+SLACK = 16.0  # times the first-order bound of the rounding error
+SNAPPED = 8.0  # what a missing term must reach, in tolerances, beyond the reach of all numbers of the law
+FREE = 100.0  # and beyond the reach of those with digits of their own, up to three of them;
+DEARER = 10.0  # times so much for each further one: many numbers fit any smooth curve
+DIGITS = 30.0  # what those digits must be worth
+CANCELLED = (
+    1e4  # (a^p - 1) / p, with p near 0, is no law but a logarithm: its terms are far larger than their sum
+)
+
+
+def tolerance(node: Node, x: Array, y: Array, u: float) -> Array:
+    """How far y may be from the law on each row."""
+    _, error = bounded(node, x, u)
+    return SLACK * (error + u * np.abs(y))
+
+
+def told_apart(node: Node, problem: Problem) -> bool:
+    """Whether a law of another kind, or with plainer numbers, would have been noticed.
+
+    A missing term may stand beside the law; if numbers with digits of their own were fitted, it may as
+    well be in proportion to y or to what such a number multiplies.
+    """
+    x, y = problem.sample
+    values = np.array(numbers(node))
+    free = np.array([not is_plain(v) for v in values], bool)
+    _, slopes = tangent(node, x)
+    slopes = np.nan_to_num(slopes, nan=0.0, posinf=0.0, neginf=0.0)
+    allowed = tolerance(node, x, y, problem.u)
+    beside = _modulated(np.ones(len(y)), node, x, y)
+    if _reach(slopes, beside, allowed) < SNAPPED:
+        return False
+    if not free.any():
+        return True
+    if cancels(node, x):
+        return False
+    plainer = np.array([float(f"{v:.1e}") for v in values])  # two digits
+    if _felt((slopes * (values - plainer))[:, free], allowed) < DIGITS:
+        return False
+    exponents = np.array([role == "exponent" for role in roles(node)], bool)
+    spent = int(free.sum() + (free & exponents).sum())  # an exponent bends more than a weight
+    inside = [_modulated(s, node, x, y) for s in (y, *slopes[:, free].T[:8])]
+    return _reach(slopes[:, free], np.concatenate([beside, *inside], 1), allowed) >= FREE * DEARER ** max(
+        0, spent - 3
+    )
+
+
+def cancels(node: Node, x: Array) -> bool:
+    """Whether a sum in the law is, on most rows, a small difference of large terms."""
+    match node:
+        case Input():
+            return False
+        case Power(factors):
+            return any(cancels(f, x) for f in factors)
+        case Sum(terms, weights, bias):
+            if any(cancels(t, x) for t in terms):
+                return True
+            size = abs(bias) + sum(
+                abs(w) * np.abs(evaluate(t, x)) for t, w in zip(terms, weights, strict=True)
+            )
+            with np.errstate(all="ignore"):
+                return bool(np.median(size / np.abs(evaluate(node, x))) > CANCELLED)
+
+
+def _modulated(term: Array, node: Node, x: Array, y: Array) -> Array:
+    """What no law of ours has: a term, as large as y, times the sine of each input, brought to [-1, 1]."""
+    columns = [np.sin(x[:, i] / np.abs(x[:, i]).max()) for i in sorted(used(node))[:10]]
+    size = np.sqrt(np.mean(term**2))
+    scaled = term * (np.sqrt(np.mean(y**2)) / size if size > 0 else 0.0)
+    return np.stack([scaled * c for c in columns], 1) if columns and size > 0 else np.empty((len(y), 0))
+
+
+def _reach(slopes: Array, missing: Array, allowed: Array) -> float:
+    """The smallest of the missing terms, in tolerances, after the numbers have taken up what they can."""
+    if slopes.shape[1] >= len(allowed):
+        return 0.0
+    if not missing.shape[1]:
+        return np.inf
+    weight = (1 / np.where(allowed > 0, allowed, np.inf))[:, None]
+    slopes, missing = slopes * weight, missing * weight
+    if not np.isfinite(slopes).all():
+        return 0.0
+    scale = np.abs(slopes).max(0, initial=0.0)
+    left, singular, _ = np.linalg.svd(slopes / np.where(scale > 0, scale, 1.0), full_matrices=False)
+    basis = left[:, singular > 1e-12 * singular.max(initial=0.0)]
+    missing = missing - basis @ (basis.T @ missing)
+    return float(np.sqrt((missing**2).mean(0)).min())
+
+
+def _felt(moved: Array, allowed: Array) -> float:
+    """The smallest of these changes, in tolerances, on the row where it is largest."""
+    return float((np.abs(moved) / np.where(allowed > 0, allowed, np.inf)[:, None]).max(0).min())

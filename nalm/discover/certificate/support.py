@@ -1,0 +1,71 @@
+"""Where a law may be trusted: which rows lie in the tested domain, near a singularity, or beyond numbers."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nalm.discover.law import Law
+from nalm.discover.law.expression import Array, Node, Power, Sum, evaluate, used
+
+NEAR = 0.1  # of the smallest denominator that was seen
+
+
+def denominators(node: Node) -> Iterator[Node]:
+    """What a law divides by, from the root down."""
+    match node:
+        case Sum(terms):
+            for t in terms:
+                yield from denominators(t)
+        case Power(factors, exponents):
+            for f, p in zip(factors, exponents, strict=True):
+                if p < 0:
+                    yield f
+                yield from denominators(f)
+
+
+def nearest(law: Law, x: Array) -> list[float]:
+    """The smallest size, over these rows, of everything the law divides by.
+
+    >>> from nalm.discover.law.expression import Input
+    >>> nearest(Law(Power((Input(0), Input(1)), (1.0, -1.0)), ("a", "b")), np.array([[1.0, 3.0], [1.0, -2.0]]))
+    [2.0]
+    """
+    with np.errstate(all="ignore"):
+        return [float(np.abs(evaluate(d, x)).min(initial=np.inf)) for d in denominators(law.expression)]
+
+
+def support(
+    law: Law, domain: Mapping[str, tuple[float, float]], seen: list[float], x: Array
+) -> NDArray[np.str_]:
+    """A word for each row: inside the domain or outside of it, singular, overflow, or undefined.
+
+    singular: something the law divides by is below a tenth of the smallest size it had in the data.
+    overflow: the law, or a part of it, is too large for float64. undefined: a root of a negative number.
+    """
+    word = np.full(len(x), "inside", dtype="<U9")
+    with np.errstate(all="ignore"):
+        for i in sorted(used(law.expression)):
+            low, high = domain.get(law.names[i], (-np.inf, np.inf))
+            word[(x[:, i] < low) | (x[:, i] > high)] = "outside"
+        values = [evaluate(node, x) for node in _parts(law.expression)]
+        lost = np.isnan(values).any(0)
+        large = np.isinf(values).any(0)
+        close = np.zeros(len(x), bool)
+        for d, least in zip(denominators(law.expression), seen, strict=True):
+            close |= np.abs(evaluate(d, x)) < NEAR * least
+    word[lost] = "undefined"
+    word[large] = "overflow"
+    word[close] = "singular"
+    return word
+
+
+def _parts(node: Node) -> Iterator[Node]:
+    yield node
+    match node:
+        case Sum(terms):
+            for t in terms:
+                yield from _parts(t)
+        case Power(factors):
+            for f in factors:
+                yield from _parts(f)

@@ -1,0 +1,1 @@
+"""Units of measurement: which laws have the right dimension."""

@@ -1,0 +1,1 @@
+"""Fitting the numbers of a draft, and choosing between drafts under noise."""

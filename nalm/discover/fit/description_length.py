@@ -1,0 +1,146 @@
+"""Laws in noise: the shortest description of the data wins, and every number is refitted in y itself."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from nalm.discover.fit.least_squares import refined
+from nalm.discover.fit.snap import gauged, movable
+from nalm.discover.law.expression import (
+    Array,
+    Mask,
+    Node,
+    evaluate,
+    numbers,
+    renumbered,
+    roles,
+    size,
+    tidied,
+    used,
+)
+from nalm.discover.problem import Problem
+
+FLOOR = 1e-26  # of the spread of y: what rounding leaves even of a perfect fit
+FREE, NICE, SYMBOL = 1.5, 0.5, 0.3  # the price of a number, of a nice one, and of a symbol, in log n
+NICE_NUMBERS = (-3.0, -2.0, -1.0, -0.5, 0.5, 1.0, 2.0, 3.0)
+CARRIED_OUT = 4  # of the moves foreseen
+CLEARLY = 3.0  # standard errors below which a term is dropped at once
+
+
+def description_length(node: Node, problem: Problem) -> float:
+    """The misfit and what the law costs to write, in nats; infinite where the law has no value."""
+    r = problem.y - evaluate(node, problem.x)
+    share = float(np.mean(r**2)) / (float(np.var(problem.y)) or 1.0)
+    return length(node, share, len(r)) if np.isfinite(share) else np.inf
+
+
+def length(node: Node, share: float, n: int) -> float:
+    r"""The same for a law that leaves a share of the variance of n rows.
+
+    .. math:: n \log(\mathrm{share}) + \log n \, (1.5\,\mathrm{free} + 0.5\,\mathrm{nice} + 0.3\,\mathrm{symbols})
+    """
+    pairs = zip(numbers(node), roles(node), strict=True)
+    nice = [is_nice(v, role) for v, role in pairs if role != "coefficient" or v != 1]
+    price = FREE * nice.count(False) + NICE * nice.count(True) + SYMBOL * size(node)
+    return float(n * np.log(share + FLOOR) + np.log(n) * price)
+
+
+def is_nice(value: float, role: str) -> bool:
+    """A half exponent, or a small whole number or half elsewhere."""
+    return float(2 * value).is_integer() if role == "exponent" else value in NICE_NUMBERS
+
+
+def refitted(node: Node, problem: Problem, free: Mask | None = None, steps: int = 8) -> tuple[Node, Array]:
+    """Least squares in y on the numbers that may move."""
+    free = movable(node, problem.x) if free is None else free
+    ones = np.ones(len(problem.y))
+    return refined(node, problem.x, problem.y, ones, free=free, steps=steps, check=problem.check)
+
+
+def simplified(draft: Node, problem: Problem) -> Node:
+    """Delete or round one number after another, the others refitted, while the description gets shorter."""
+    node = draft
+    length = description_length(node, problem)
+    for _ in range(40):
+        problem.check()
+        moves = [(description_length(n, problem), n) for n in _moves(node, problem)]
+        best = min(moves, key=lambda m: m[0], default=(np.inf, node))
+        if not best[0] < length:
+            break
+        length, node = best
+    return node
+
+
+def pruned(node: Node, problem: Problem) -> Node:
+    """Without the terms that are clearly noise, all at once while there are many, the faintest at last."""
+    for _ in range(30):
+        problem.check()
+        node, errors = refitted(node, problem)
+        values = np.array(numbers(node))
+        faint = np.abs(values) / np.maximum(errors, 1e-300)
+        kept = np.array([r == "coefficient" for r in roles(node)], bool) | ~movable(node, problem.x)
+        faint[kept] = np.inf
+        small = faint < CLEARLY
+        if not small.any():
+            break
+        if small.sum() > 4:  # those below their median go together
+            small = faint <= np.median(faint[small])
+        else:
+            small = faint == faint.min()
+        values[small] = 0.0
+        node = gauged(tidied(renumbered(node, values)))
+        if not used(node):
+            break
+    return node
+
+
+def _moves(node: Node, problem: Problem) -> Iterator[Node]:
+    """The same law with one number deleted or made nice, or several at once, the others refitted.
+
+    What a move costs is foreseen from the number's standard error (Wald), and the best few are carried out.
+    """
+    values, kinds = np.array(numbers(node)), roles(node)
+    free = _unsettled(node, problem)
+    _, errors = refitted(node, problem, free, steps=1)
+    step = np.where([k == "exponent" for k in kinds], 2.0, 1.0)
+    whole = np.round(step * values) / step
+    scale = np.array([k == "coefficient" for k in kinds], bool)  # a product without one is no product
+    near = free & ~(scale & (whole == 0)) & (np.abs(whole - values) < CLEARLY * errors)
+    if near.sum() > 1:
+        yield _settled(node, np.where(near, whole, values), problem)
+    foreseen: list[tuple[float, int, float]] = []
+    n = len(problem.y)
+    for i in np.flatnonzero(free & (errors > 0)):
+        for option in {0.0, float(whole[i]), float(np.sign(values[i])) * 0.5}:
+            if (option == 0 and not scale[i]) or is_nice(option, kinds[i]):
+                saved = FREE if option == 0 else FREE - NICE
+                misfit = n * np.log1p(((option - values[i]) / errors[i]) ** 2 / n)
+                foreseen.append((misfit - np.log(n) * saved, int(i), option))
+    for _, place, option in sorted(foreseen)[:CARRIED_OUT]:
+        trial = values.copy()
+        trial[place] = option
+        yield _settled(node, trial, problem)
+
+
+def _unsettled(node: Node, problem: Problem) -> Mask:
+    """The numbers that may move and are not nice yet."""
+    nice = [is_nice(v, k) for v, k in zip(numbers(node), roles(node), strict=True)]
+    return movable(node, problem.x) & ~np.array(nice, bool)
+
+
+def _settled(node: Node, values: Array, problem: Problem) -> Node:
+    """The law with these numbers, without its zeros, those not nice refitted."""
+    node = gauged(tidied(renumbered(node, values.tolist())))
+    return refitted(node, problem, _unsettled(node, problem))[0]
+
+
+def shortened(node: Node, problem: Problem) -> Node:
+    """Without the digits that the data says nothing about: numbers to a tenth of their standard error."""
+    free = movable(node, problem.x)
+    _, errors = refitted(node, problem, free)
+    values = numbers(node)
+    for i in np.flatnonzero(free & (errors > 0)):
+        if values[i] and not is_nice(values[i], "weight"):
+            digits = 1 + max(0, int(np.floor(np.log10(abs(values[i]))) - np.floor(np.log10(errors[i] / 10))))
+            values[i] = float(f"{values[i]:.{min(digits, 17) - 1}e}")
+    return renumbered(node, values)

@@ -1,0 +1,197 @@
+"""From fitted numbers to a formula: whole weights and half exponents first, then numbers one recognises."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from nalm.discover.fit.least_squares import refined, tangent
+from nalm.discover.law.constants import recognised
+from nalm.discover.law.expression import (
+    Array,
+    Input,
+    Mask,
+    Node,
+    Power,
+    Sum,
+    bounded,
+    evaluate,
+    numbers,
+    powered,
+    renumbered,
+    roles,
+    scalar_power,
+    tidied,
+    used,
+    weighted,
+)
+from nalm.discover.problem import Problem
+
+SIGMAS = 6.0  # a number within so many standard errors of a simple one may be that one
+
+
+def snapped(draft: Node, problem: Problem) -> Iterator[Node]:
+    """Laws that a draft may stand for, the simplest first; a certificate chooses."""
+    if not np.isfinite(numbers(draft)).all():
+        return
+    coarse = rounded(draft)
+    if (used(coarse) or problem.constant) and np.isfinite(numbers(coarse)).all():
+        yield scaled(coarse, problem)
+    if residual(draft, problem) < problem.near:
+        yield from _refined(draft, problem)
+
+
+def rounded(node: Node) -> Node:
+    """Weights and biases moved to whole numbers, exponents to halves, without the coefficient of the whole."""
+    values = []
+    for role, v in zip(roles(node), numbers(node), strict=True):
+        half = role == "exponent"
+        values.append(v if role == "coefficient" else round(2 * v) / 2 if half else float(round(v)))
+    plain = tidied(renumbered(node, values))
+    return replace(plain, coefficient=1.0) if isinstance(plain, Power) else plain
+
+
+def scaled(node: Node, problem: Problem) -> Node:
+    """The law times the number that fits y: 1 or -1 when near, else the one it is recognised as."""
+    value = evaluate(node, problem.x[:256])
+    with np.errstate(all="ignore"):
+        ratio = problem.y[:256] / value
+    ratio = ratio[np.isfinite(ratio) & (ratio != 0)]
+    if not len(ratio):
+        return node
+    c = float(np.median(ratio))
+    if abs(abs(c) - 1) < 0.01:
+        c = float(np.sign(c))
+    else:
+        spread = float(np.median(np.abs(ratio - c)))
+        if spread > 1e-3 * abs(c):
+            return node
+        near = recognised(c, 4 * spread + 1000 * problem.u * abs(c))
+        c = c if near is None or near == 0 else near
+    return times(node, c)
+
+
+def times(node: Node, c: float) -> Node:
+    """The expression multiplied by a number."""
+    match node:
+        case Sum(terms, weights, bias) if abs(c) == 1 or len(terms) < 2:
+            return weighted(terms, [c * w for w in weights], c * bias)
+        case Power(factors, exponents, coefficient):
+            return powered(factors, exponents, c * coefficient)
+        case _:
+            return (
+                node if c == 1 else Power((node,), (1.0,), c) if isinstance(node, Sum) else Sum((node,), (c,))
+            )
+
+
+def residual(node: Node, problem: Problem) -> float:
+    """Median |y - law| over the spread of y on the rows searched."""
+    with np.errstate(all="ignore"):
+        r = np.abs(problem.y - evaluate(node, problem.x))
+    spread = float(np.std(problem.y)) or float(np.abs(problem.y).max()) or 1.0
+    return float(np.median(r)) / spread if np.isfinite(r).all() else np.inf
+
+
+def _refined(draft: Node, problem: Problem) -> Iterator[Node]:
+    """The draft with numbers fitted to rounding and small ones dropped; recognised, then as they are."""
+    node = gauged(tidied(draft))
+    for _ in range(4):  # dropping terms sharpens the rest
+        node, errors = polished(node, problem)
+        values = np.array(numbers(node))
+        small = (np.abs(values) <= SIGMAS * errors) | unfelt(node, problem)
+        small &= np.array([r != "coefficient" for r in roles(node)], bool)
+        if not small.any():
+            break
+        values[small] = 0.0
+        node = gauged(tidied(renumbered(node, values)))
+    if not used(node) and not problem.constant:
+        return
+    simple = values.copy()
+    known = ~movable(node, problem.x)
+    for i in np.flatnonzero(~known):
+        near = recognised(values[i], SIGMAS * errors[i])
+        if near is not None and near != 0:
+            simple[i], known[i] = near, True
+    if known.any():
+        plain, _ = polished(renumbered(node, simple), problem, ~known)
+        yield tidied(whole(plain))
+    yield node
+
+
+def unfelt(node: Node, problem: Problem) -> Mask:
+    """Which numbers could be 0 without any row moving by more than its rounding."""
+    _, error = bounded(node, problem.x, problem.u)
+    _, slopes = tangent(node, problem.x)
+    with np.errstate(all="ignore"):
+        moved = np.abs(slopes * numbers(node)) / (error + problem.u * np.abs(problem.y))[:, None]
+    return np.nan_to_num(moved, nan=0.0).max(0, initial=0.0) < 1
+
+
+def polished(node: Node, problem: Problem, free: Mask | None = None) -> tuple[Node, Array]:
+    """Gauss-Newton on the free numbers, rows weighted by what rounding does to them."""
+    _, error = bounded(node, problem.x, problem.u)
+    with np.errstate(all="ignore"):
+        weight = 1 / (error + problem.u * np.abs(problem.y))
+    weight = np.where(np.isfinite(weight), weight, 0.0)
+    free = movable(node, problem.x) if free is None else free
+    node, errors = refined(node, problem.x, problem.y, weight, free=free, check=problem.check)
+    return node, np.maximum(errors, 2 * problem.u * np.abs(numbers(node)) * free)
+
+
+def gauged(node: Node) -> Node:
+    """Sums inside products with a leading weight of 1, their scale moved into the product's coefficient."""
+    match node:
+        case Input():
+            return node
+        case Sum(terms, weights, bias):
+            return Sum(tuple(map(gauged, terms)), weights, bias)
+        case Power(factors, exponents, coefficient):
+            inner: list[Node] = []
+            for f, p in zip(map(gauged, factors), exponents, strict=True):
+                if isinstance(f, Sum) and f.weights:
+                    lead = max(f.weights, key=abs)
+                    lead = lead if float(p).is_integer() else abs(lead)
+                    f = Sum(f.terms, tuple(w / lead for w in f.weights), f.bias / lead)
+                    coefficient *= scalar_power(lead, p)
+                inner.append(f)
+            return Power(tuple(inner), exponents, coefficient)
+
+
+def whole(node: Node) -> Node:
+    """Sums inside products with whole weights, where their smallest weight divides the others."""
+    match node:
+        case Input():
+            return node
+        case Sum(terms, weights, bias):
+            return Sum(tuple(map(whole, terms)), weights, bias)
+        case Power(factors, exponents, coefficient):
+            inner: list[Node] = []
+            for f, p in zip(map(whole, factors), exponents, strict=True):
+                if isinstance(f, Sum) and f.weights:
+                    least = min((abs(v) for v in (*f.weights, f.bias) if v), default=1.0)
+                    quotients = [v / least for v in (*f.weights, f.bias)]
+                    if all(abs(q - round(q)) <= 1e-12 * abs(q) for q in quotients):
+                        f = Sum(f.terms, tuple(map(_rounded, quotients[:-1])), _rounded(quotients[-1]))
+                        coefficient *= scalar_power(least, p)
+                inner.append(f)
+            return Power(tuple(inner), exponents, coefficient)
+
+
+def _rounded(value: float) -> float:
+    return float(round(value))
+
+
+def movable(node: Node, x: Array, inside: str = "") -> Mask:
+    """Which numbers a fit may move: not a leading weight, a coefficient under a sum, or a power of negatives."""
+    match node:
+        case Input():
+            return np.empty(0, bool)
+        case Sum(terms, weights, bias):
+            own = [True] * (len(weights) + bool(bias))
+            if inside == "power" and weights:
+                own[int(np.argmax(np.abs(weights)))] = False
+            return np.concatenate([np.array(own, bool), *(movable(t, x, "sum") for t in terms)])
+        case Power(factors):
+            own = [bool((evaluate(f, x) > 0).all()) for f in factors]
+            own.append(not inside)
+            return np.concatenate([np.array(own, bool), *(movable(f, x, "power") for f in factors)])

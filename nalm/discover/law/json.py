@@ -1,0 +1,122 @@
+"""Laws and certificates as plain JSON values, and a strict way back: numbers are kept to the last digit."""
+
+import math
+from typing import Any
+
+from nalm.discover.certificate import Certificate
+from nalm.discover.law import Law, checked_names
+from nalm.discover.law.expression import Input, Node, Power, Sum
+from nalm.errors import NALMError
+
+DEEPEST, LARGEST = 50, 20_000  # levels and symbols of a law that is read
+
+
+def plain_node(node: Node) -> Any:
+    """An expression as nested lists.
+
+    >>> plain_node(Power((Input(0), Input(1)), (1.0, -1.0), 0.5))
+    ['power', [['input', 0], ['input', 1]], [1.0, -1.0], 0.5]
+    """
+    match node:
+        case Input(index):
+            return ["input", index]
+        case Sum(terms, weights, bias):
+            return ["sum", [plain_node(t) for t in terms], list(weights), bias]
+        case Power(factors, exponents, coefficient):
+            return ["power", [plain_node(f) for f in factors], list(exponents), coefficient]
+
+
+def node_of(value: Any, inputs: int) -> Node:
+    """The expression of what ``plain_node`` wrote; anything else is refused."""
+    left = [LARGEST]
+
+    def read(value: Any, depth: int) -> Node:
+        left[0] -= 1
+        if left[0] < 0 or depth > DEEPEST:
+            raise NALMError(f"A law has at most {LARGEST} symbols on {DEEPEST} levels, this one has more.")
+        match value:
+            case ["input", int(index)] if not isinstance(index, bool) and 0 <= index < inputs:
+                return Input(index)
+            case ["sum" | "power" as kind, list(parts), list(values), last] if len(parts) == len(values):
+                nodes = tuple(read(p, depth + 1) for p in parts)
+                own = tuple(number(v) for v in values)
+                return Sum(nodes, own, number(last)) if kind == "sum" else Power(nodes, own, number(last))
+        raise NALMError(f"This is no part of a law of {inputs} inputs: {str(value)[:80]!r}.")
+
+    return read(value, 0)
+
+
+def number(value: Any) -> float:
+    """A finite number, or a sentence."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _finite(value):
+        raise NALMError(f"A law is made of finite numbers, got {str(value)[:80]!r}.")
+    return float(value)
+
+
+def _finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond every float
+        return False
+
+
+def plain_law(law: Law) -> dict[str, Any]:
+    """A law with its names; the formula and the source are for people, the expression for reading back."""
+    return {
+        "formula": str(law),
+        "python": law.python(),
+        "names": list(law.names),
+        "expression": plain_node(law.expression),
+    }
+
+
+def law_of(value: Any) -> Law:
+    """The law of what ``plain_law`` wrote."""
+    match value:
+        case {"names": list(names), "expression": expression} if all(isinstance(n, str) for n in names):
+            return Law(node_of(expression, len(names)), checked_names(names, len(names)))
+    raise NALMError(f"This is no law: it needs names and an expression, got {str(value)[:80]!r}.")
+
+
+def plain_certificate(certificate: Certificate) -> dict[str, Any]:
+    """A certificate; numbers that are not finite are written as null."""
+    return {
+        "verdict": certificate.verdict,
+        "tested": certificate.tested,
+        "rows": certificate.rows,
+        "error": _written(certificate.error),
+        "bound": _written(certificate.bound),
+        "precision": certificate.precision,
+        "noise": certificate.noise,
+        "domain": {name: list(ends) for name, ends in certificate.domain.items()},
+    }
+
+
+def _written(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def certificate_of(value: Any) -> Certificate:
+    """The certificate of what ``plain_certificate`` wrote."""
+    match value:
+        case {
+            "verdict": "exact" | "consistent" | "none" as verdict,
+            "tested": str(tested),
+            "rows": int(rows),
+            "error": int() | float() | None as error,
+            "bound": int() | float() | None as bound,
+            "precision": "float32" | "float64" as precision,
+            "noise": int() | float() | None as noise,
+            "domain": dict(domain),
+        } if all(isinstance(ends, list) and len(ends) == 2 for ends in domain.values()):
+            return Certificate(
+                verdict,
+                tested,
+                rows,
+                math.inf if error is None else number(error),
+                math.inf if bound is None else number(bound),
+                precision,
+                None if noise is None else number(noise),
+                {str(name): (number(ends[0]), number(ends[1])) for name, ends in domain.items()},
+            )
+    raise NALMError(f"This is no certificate: {str(value)[:80]!r}.")

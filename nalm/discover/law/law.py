@@ -1,0 +1,164 @@
+"""A law: an expression with the names of its inputs, as SymPy, LaTeX, Python, numbers or a network of units."""
+
+import keyword
+import re
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy
+
+from nalm.discover.law.constants import spelled
+from nalm.discover.law.expression import Array, Input, Node, Power, Sum, evaluate, size, used
+from nalm.errors import NALMError
+
+if TYPE_CHECKING:
+    import torch
+
+    from nalm.discover.law.network import LawNetwork
+
+
+def checked_names(names: Sequence[str] | None, inputs: int) -> tuple[str, ...]:
+    """Names for the inputs, a, b, c, ... if none are given; each a Python name, none twice."""
+    if names is None:
+        return tuple(
+            string.ascii_lowercase[:inputs] if inputs <= 26 else (f"x{i + 1}" for i in range(inputs))
+        )
+    names = tuple(map(str, names))
+    if len(names) != inputs:
+        raise NALMError(f"X has {inputs} columns, but {len(names)} names were given.")
+    if twice := [n for n in names if names.count(n) > 1]:
+        raise NALMError(f"Every column needs a name of its own, {twice[0]!r} is given twice.")
+    for name in names:
+        if not name.isidentifier() or keyword.iskeyword(name):
+            raise NALMError(
+                f"A column's name appears in Python source, so it cannot be {name!r}: use x1, x2, ..."
+            )
+    return names
+
+
+def cleaned(names: Sequence[object]) -> tuple[str, ...]:
+    """Names that can stand in a formula and in Python: no spaces, keywords or pi, none twice.
+
+    >>> cleaned(["mass (kg)", "lambda", "pi", "2nd", "", "a", "a"])
+    ('mass_kg', 'lambda_', 'pi_', 'x2nd', 'x5', 'a', 'a_2')
+    """
+    found: list[str] = []
+    for i, name in enumerate(names):
+        text = re.sub(r"\W+", "_", str(name)).strip("_")[:60] or f"x{i + 1}"
+        text = text if text.isidentifier() else f"x{text}"
+        text = text if text.isidentifier() else f"x{i + 1}"
+        text = f"{text}_" if keyword.iskeyword(text) or text == "pi" else text
+        once, k = text, 2
+        while text in found:
+            text, k = f"{once}_{k}", k + 1
+        found.append(text)
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Law:
+    """An expression of named inputs.
+
+    >>> law = Law(Power((Input(0), Input(1)), (1.0, -1.0), 0.5), ("a", "b"))
+    >>> print(law, law.latex(), law.predict([[3.0, 4.0]]), law.size)
+    a/(2*b) \\frac{a}{2 b} [0.375] 5
+    """
+
+    expression: Node
+    names: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """How many symbols it takes to write."""
+        return size(self.expression)
+
+    @property
+    def inputs(self) -> list[str]:
+        """The names of the inputs it uses."""
+        return [self.names[i] for i in sorted(used(self.expression))]
+
+    def sympy(self) -> sympy.Expr:
+        """The law in SymPy; numbers are exact where they are simple."""
+        return _sympy(self.expression, [sympy.Symbol(n) for n in self.names])
+
+    def latex(self) -> str:
+        """The law in LaTeX."""
+        return str(sympy.latex(self.sympy()))
+
+    def python(self) -> str:
+        """The law as Python source, for numbers or arrays by the inputs' names; every digit is kept.
+
+        >>> Law(Sum((Input(0), Input(1)), (1.0, -2.5), 3.0), ("a", "b")).python()
+        'a - 2.5*b + 3.0'
+        """
+        return _python(self.expression, self.names)
+
+    def predict(self, x: Any) -> Array:
+        """The law on every row of x (rows, inputs), in float64."""
+        x = np.asarray(x, dtype=np.float64)
+        if x.ndim != 2 or x.shape[1] != len(self.names):
+            raise NALMError(f"The law takes x of shape (rows, {len(self.names)}), got {x.shape}.")
+        return evaluate(self.expression, x)
+
+    def to_module(self, dtype: "torch.dtype | None" = None) -> "LawNetwork":
+        """The law as a network of units, (*batch, inputs) -> (*batch, 1): trainable, and it prints its law."""
+        from nalm.discover.law.network import LawNetwork
+
+        return LawNetwork(self, dtype=dtype)
+
+    def __str__(self) -> str:
+        return str(sympy.sstr(self.sympy(), full_prec=False))
+
+
+def _sympy(node: Node, symbols: list[sympy.Symbol]) -> sympy.Expr:
+    match node:
+        case Input(index):
+            return symbols[index]
+        case Sum(terms, weights, bias):
+            parts = [spelled(w) * _sympy(t, symbols) for t, w in zip(terms, weights, strict=True)]
+            return sympy.Add(*parts, spelled(bias))
+        case Power(factors, exponents, coefficient):
+            raised = [_sympy(f, symbols) ** spelled(p) for f, p in zip(factors, exponents, strict=True)]
+            return (
+                sympy.Mul(spelled(coefficient), *raised, evaluate=False)
+                if _keeps(node)
+                else sympy.Mul(spelled(coefficient), *raised)
+            )
+
+
+def _keeps(node: Power) -> bool:
+    """Whether SymPy would multiply a number into a sum, which is not how the law was found."""
+    return abs(node.coefficient) != 1 and len(node.factors) == 1 and isinstance(node.factors[0], Sum)
+
+
+def _python(node: Node, names: Sequence[str]) -> str:
+    match node:
+        case Input(index):
+            return names[index]
+        case Sum(terms, weights, bias):
+            text = ""
+            for t, w in zip(terms, weights, strict=True):
+                inner = _python(t, names)
+                inner = f"({inner})" if isinstance(t, Sum) else inner
+                text += f" {'-' if w < 0 else '+'} {inner if abs(w) == 1 else f'{abs(w)!r}*{inner}'}"
+            text += f" {'-' if bias < 0 else '+'} {abs(bias)!r}" if bias or not text else ""
+            return text[3:] if text.startswith(" + ") else "-" + text[3:]
+        case Power(factors, exponents, coefficient):
+            above = [_raised(f, p, names) for f, p in zip(factors, exponents, strict=True) if p > 0]
+            below = [_raised(f, -p, names) for f, p in zip(factors, exponents, strict=True) if p < 0]
+            number = [repr(abs(coefficient))] if abs(coefficient) != 1 or not above else []
+            text = ("-" if coefficient < 0 else "") + "*".join([*number, *above])
+            if not below:
+                return text
+            return f"{text}/{below[0]}" if len(below) == 1 else f"{text}/({'*'.join(below)})"
+
+
+def _raised(node: Node, exponent: float, names: Sequence[str]) -> str:
+    inner = _python(node, names)
+    inner = inner if isinstance(node, Input) else f"({inner})"
+    if exponent == 1:
+        return inner
+    return f"{inner}**{int(exponent) if float(exponent).is_integer() else repr(exponent)}"

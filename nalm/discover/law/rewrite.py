@@ -1,0 +1,96 @@
+"""Other ways to write a law: products multiplied out, and what several terms share taken out of them."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from nalm.discover.fit.snap import whole
+from nalm.discover.law.constants import recognised
+from nalm.discover.law.expression import Input, Node, Power, Sum, powered, size, tidied, weighted
+
+
+def rewritten(node: Node) -> Iterator[Node]:
+    """The law multiplied out, and with common factors taken out, of what it is and of that."""
+    plain = tidied(whole(node))
+    wide = expanded(plain)
+    yield from (plain, wide, factored(plain), factored(wide))
+
+
+def expanded(node: Node) -> Node:
+    """Terms c f (t_1 + t_2 + ...) of a sum multiplied out, numbers within rounding of simple ones made so.
+
+    >>> a, b = Input(0), Input(1)
+    >>> expanded(Sum((Power((a, Sum((a, b), (1.0, 0.2))), (1.0, 1.0)), b), (5.0, 1.0)))
+    Sum(terms=(Power(factors=(Input(index=0),), exponents=(2.0,), coefficient=1.0),
+               Power(factors=(Input(index=0), Input(index=1)), exponents=(1.0, 1.0), coefficient=1.0),
+               Input(index=1)), weights=(5.0, 1.0, 1.0), bias=0.0)
+    """
+    if isinstance(node, Power):
+        node = Sum((node,), (1.0,))
+    if isinstance(node, Input):
+        return node
+    terms: list[Node] = []
+    weights: list[float] = []
+    for term, weight in zip(node.terms, node.weights, strict=True):
+        bases = _bases(term)
+        inner = next((b for b, p in bases.items() if isinstance(b, Sum) and p == 1), None)
+        scale = weight * (term.coefficient if isinstance(term, Power) else 1.0)
+        if inner is None or inner.bias:
+            terms.append(term)
+            weights.append(weight)
+            continue
+        others = {b: p for b, p in bases.items() if b != inner}
+        for t, w in zip(inner.terms, inner.weights, strict=True):
+            number = recognised(scale * w, 4e-15 * abs(scale * w))
+            terms.append(Power((*others, t), (*others.values(), 1.0)))
+            weights.append(scale * w if number is None else number)
+    return tidied(Sum(tuple(terms), tuple(weights), node.bias))
+
+
+def factored(node: Node) -> Node:
+    """The expression with common factors taken out of its sums, where that makes it shorter.
+
+    >>> a, b, c = Input(0), Input(1), Input(2)
+    >>> factored(Sum((Power((a, c), (1.0, -1.0)), Power((b, c), (1.0, -1.0))), (1.0, 1.0)))
+    Power(factors=(Sum(terms=(Input(index=0), Input(index=1)), weights=(1.0, 1.0), bias=0.0), Input(index=2)),
+          exponents=(1.0, -1.0), coefficient=1.0)
+    """
+    match node:
+        case Input():
+            return node
+        case Power(factors, exponents, coefficient):
+            return Power(tuple(map(factored, factors)), exponents, coefficient)
+        case Sum(terms, weights, bias):
+            node = Sum(tuple(map(factored, terms)), weights, bias)
+            shorter = _taken_out(node)
+            return factored(shorter) if shorter is not None and size(shorter) < size(node) else node
+
+
+def _bases(term: Node) -> dict[Node, float]:
+    """The bases of a term with their exponents."""
+    if isinstance(term, Power):
+        return dict(zip(term.factors, term.exponents, strict=True))
+    return {term: 1.0}
+
+
+def _taken_out(node: Sum) -> Node | None:
+    """The sum with its most shared factor, to the power -1 or 1, outside."""
+    shared = Counter(
+        (base, 1.0 if p > 0 else -1.0) for t in node.terms for base, p in _bases(t).items() if abs(p) >= 1
+    )
+    (base, sign), count = max(shared.items(), key=lambda item: item[1], default=((None, 0.0), 0))
+    if base is None or count < 2:
+        return None
+    inside: list[tuple[Node, float]] = []
+    beside: list[tuple[Node, float]] = []
+    for term, weight in zip(node.terms, node.weights, strict=True):
+        bases = _bases(term)
+        if sign * bases.get(base, 0.0) < 1:
+            beside.append((term, weight))
+            continue
+        rest = bases | {base: bases[base] - sign}
+        scale = weight * (term.coefficient if isinstance(term, Power) else 1.0)
+        inside.append((powered(list(rest), list(rest.values())), scale))
+    inner = weighted([t for t, _ in inside], [w for _, w in inside])
+    product = Power((inner, base), (1.0, sign))
+    terms = [product, *(t for t, _ in beside)]
+    return tidied(weighted(terms, [1.0, *(w for _, w in beside)], node.bias))

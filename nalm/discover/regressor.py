@@ -1,0 +1,249 @@
+"""The ladder as scikit-learn knows it: fit a table, read the law and its certificate, predict with support."""
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from nalm.discover import Law, search
+from nalm.discover.law import cleaned
+from nalm.discover.law.files import Equation as Equation
+from nalm.discover.law.files import Found, load, save
+from nalm.errors import NALMError
+
+try:
+    from sklearn.base import BaseEstimator, RegressorMixin
+    from sklearn.utils import Tags, check_random_state
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError:
+    raise NALMError("NALMRegressor needs scikit-learn 1.6 or newer: pip install 'nalm[sklearn]'.") from None
+
+if TYPE_CHECKING:
+    import torch
+
+
+class NALMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Find the law :math:`y = f(x)` behind a table, exact where the data allows, and say what is proven of it.
+
+    Parameters
+    ----------
+    noise : float or None
+        Standard deviation of the noise on y over that of y. 0 looks for laws that hold to rounding only, a
+        level for laws consistent with it, None (default) for either.
+    max_time : float or None
+        Seconds for the whole fit. When they are over, the best candidate is kept, with the verdict none.
+    stages : sequence of str or None
+        The rungs of the ladder to climb (``nalm.discover.LADDER``); all by default.
+    X_units, y_unit : sequence of str and str, or None
+        Units of measurement, such as ``["kg", "m/s"]`` and ``"J"``; for several outputs a sequence of them.
+        Every law then has the dimension of y: exponents obey that exactly, and only like is added to like.
+        Numbers have no dimension.
+    random_state : int, RandomState or None
+        Which rows are held out, and random starts. None is 0: a fit is always the same.
+    verbose : int
+        1 tells what is tried and what was found.
+
+    Attributes
+    ----------
+    formula_ : str, or a list of them for several outputs
+    certificate_ : Certificate, or a list; ``bool(certificate_)`` is whether anything is proven
+    equations_ : list of Equation (formula, size, error, stage), best first, or a list of such lists
+    laws_ : tuple of Law, one per output
+    names_ : tuple of str, the columns as formulas name them
+    columns_ : list of str or None, the columns' own names
+
+    >>> x = np.random.default_rng(0).uniform(1, 5, (200, 3))
+    >>> found = NALMRegressor().fit(x, 6.674 * x[:, 0] * x[:, 1] / x[:, 2] ** 2)
+    >>> print(found.formula_, found.certificate_.verdict, found.predict([[1, 2, 0.5]]))
+    6.674*x0*x1/x2**2 exact [53.392]
+    """
+
+    def __init__(
+        self,
+        *,
+        noise: float | None = None,
+        max_time: float | None = 60.0,
+        stages: Sequence[str] | None = None,
+        X_units: Sequence[str] | None = None,  # noqa: N803
+        y_unit: str | Sequence[str] | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.noise = noise
+        self.max_time = max_time
+        self.stages = stages
+        self.X_units = X_units
+        self.y_unit = y_unit
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, names: Sequence[str] | None = None) -> Self:  # noqa: N803
+        """Search for the law of each column of y; ``names`` are for columns that bring none of their own."""
+        began = time.monotonic()
+        end = began + self._seconds()
+        _distinct(X)
+        x, y = validate_data(
+            self,
+            X,
+            _numbers(y),
+            dtype=(np.float64, np.float32),
+            y_numeric=True,
+            multi_output=True,
+            ensure_min_samples=2,
+        )
+        self.columns_ = self._columns(names)
+        self.names_ = cleaned(self.columns_ or [f"x{i}" for i in range(self.n_features_in_)])
+        self.several_ = y.ndim == 2 and y.shape[1] > 1
+        targets = y.reshape(len(y), -1).T
+        units = self._units(len(targets))
+        seed = self._seed()
+        found: list[Found] = []
+        for k, target in enumerate(targets):
+            given = max((end - time.monotonic()) / (len(targets) - k), 1e-3)
+            discovery = search(
+                x,
+                target,
+                self.names_,
+                noise=self.noise,
+                seed=seed,
+                max_time=None if self.max_time is None else given,
+                stages=self.stages,
+                x_units=self.X_units,
+                y_unit=units[k],
+                watch=_tell if self.verbose else None,
+            )
+            found.append(Found.of(discovery, x.astype(np.float64)))
+        self.found_ = tuple(found)
+        self.seconds_ = time.monotonic() - began
+        return self
+
+    def _seconds(self) -> float:
+        match self.max_time:
+            case None:
+                return np.inf
+            case int() | float() | np.number() if self.max_time > 0 and self.max_time is not True:
+                return float(self.max_time)
+        raise NALMError(f"max_time is a number of seconds above 0, or None, got {self.max_time!r}.")
+
+    def _seed(self) -> int:
+        if self.random_state is None or isinstance(self.random_state, int | np.integer):
+            return int(self.random_state or 0)
+        return int(check_random_state(self.random_state).randint(2**31))
+
+    def _units(self, outputs: int) -> list[str | None]:
+        if self.y_unit is None or isinstance(self.y_unit, str):
+            return [self.y_unit] * outputs
+        if len(self.y_unit) != outputs:
+            raise NALMError(f"y has {outputs} columns, but {len(self.y_unit)} units were given.")
+        return list(self.y_unit)
+
+    def _columns(self, names: Sequence[str] | None) -> list[str] | None:
+        named = getattr(self, "feature_names_in_", names)
+        if named is not None and len(named) != self.n_features_in_:
+            raise NALMError(f"X has {self.n_features_in_} columns, but {len(named)} names were given.")
+        return None if named is None else [str(n) for n in named]
+
+    def predict(self, X: Any, return_support: bool = False) -> Any:  # noqa: N803
+        """The law on every row; with ``return_support`` also a word for each row.
+
+        inside or outside the range of the data, singular (something the law divides by is far smaller than
+        ever seen), overflow, or undefined (a root of a negative number).
+        """
+        check_is_fitted(self)
+        x = validate_data(self, X, reset=False, dtype=np.float64)
+        with np.errstate(all="ignore"):
+            y = np.stack([f.law.predict(x) for f in self.found_], 1)
+        if not return_support:
+            return y if self.several_ else y[:, 0]
+        words = np.stack([f.support(x) for f in self.found_], 1)
+        return (y, words) if self.several_ else (y[:, 0], words[:, 0])
+
+    @property
+    def laws_(self) -> tuple[Law, ...]:
+        """One law for each output."""
+        return tuple(f.law for f in self.found_)
+
+    @property
+    def formula_(self) -> Any:
+        """The law in words."""
+        return self._each([str(f.law) for f in self.found_])
+
+    @property
+    def certificate_(self) -> Any:
+        """What is proven of the law."""
+        return self._each([f.certificate for f in self.found_])
+
+    @property
+    def equations_(self) -> Any:
+        """The candidates, best first."""
+        return self._each([f.equations for f in self.found_])
+
+    def sympy(self) -> Any:
+        """The law in SymPy."""
+        check_is_fitted(self)
+        return self._each([law.sympy() for law in self.laws_])
+
+    def latex(self) -> Any:
+        """The law in LaTeX."""
+        check_is_fitted(self)
+        return self._each([law.latex() for law in self.laws_])
+
+    def to_module(self, dtype: "torch.dtype | None" = None) -> "torch.nn.Module":
+        """The law as a network of units, (*batch, inputs) -> (*batch, outputs): trainable."""
+        from nalm.discover.law.network import Outputs
+
+        check_is_fitted(self)
+        modules = [law.to_module(dtype) for law in self.laws_]
+        return Outputs(modules) if self.several_ else modules[0]
+
+    def _each(self, values: list[Any]) -> Any:
+        return values if self.several_ else values[0]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the laws as JSON, which is complete, and the weights of their network beside it as safetensors."""
+        check_is_fitted(self)
+        save(Path(path), self.found_, self.columns_, self.several_)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what ``save`` wrote; nothing in the file is run."""
+        self = cls()
+        self.found_, self.columns_, self.several_ = load(Path(path))
+        self.names_ = self.laws_[0].names
+        self.n_features_in_ = len(self.names_)
+        self.seconds_ = 0.0
+        if self.columns_ is not None:
+            self.feature_names_in_ = np.array(self.columns_, dtype=object)
+        return self
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _distinct(table: Any) -> None:
+    """Columns with one name cannot be told apart in a formula."""
+    columns = [str(c) for c in getattr(table, "columns", [])]
+    if twice := [c for c in columns if columns.count(c) > 1]:
+        raise NALMError(f"Every column needs a name of its own, {twice[0]!r} is given twice: rename one.")
+
+
+def _numbers(y: Any) -> Any:
+    """Targets that are numbers written as text, as numbers."""
+    if y is None or (hasattr(y, "dtype") and y.dtype.kind in "fiub"):
+        return y
+    array = np.asarray(y)
+    if array.dtype.kind not in "US":
+        return y
+    try:
+        return array.astype(np.float64)
+    except ValueError as error:
+        raise NALMError(f"y must hold numbers: {error}.") from None
+
+
+def _tell(words: str) -> None:
+    print(words, flush=True)

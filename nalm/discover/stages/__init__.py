@@ -1,0 +1,1 @@
+"""The stages of the search: each proposes drafts of one form."""

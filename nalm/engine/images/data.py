@@ -1,0 +1,87 @@
+"""Images on the device, which of them make a sample, and in which order samples are seen."""
+
+import functools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from nalm import draws
+from nalm.engine.images import mnist
+
+MEAN, SPREAD = 0.1307, 0.3081  # of MNIST's pixels, as published code has them
+
+
+@dataclass(frozen=True)
+class Resident:
+    """All images as bytes (n, 28, 28) and their digits (n,) on one device; those of the test come last."""
+
+    images: Tensor
+    digits: Tensor
+    trained: int  # images before those of the test
+
+    def where(self, digit: int, test: bool) -> Tensor:
+        """Places of the images of a digit, on the host."""
+        digits = self.digits.cpu()
+        part = digits[self.trained :] if test else digits[: self.trained]
+        return (part == digit).nonzero().squeeze(-1) + (self.trained if test else 0)
+
+
+@functools.lru_cache(maxsize=2)
+def resident(source: str, data: str, device: str) -> Resident:
+    """MNIST, or digits drawn in code, on a device; read once by a process."""
+    pictures = mnist.load(data) if source == "mnist" else mnist.drawn()
+    images = torch.from_numpy(np.concatenate([pictures.train, pictures.test]))
+    digits = torch.from_numpy(np.concatenate([pictures.train_digits, pictures.test_digits])).long()
+    return Resident(images.to(device), digits.to(device), len(pictures.train))
+
+
+def held_out(count: int, folds: int, fold: int) -> npt.NDArray[np.int64]:
+    """Which of so many things a fold tests: scikit-learn's KFold(folds, shuffle=True, RandomState(0)).
+
+    >>> held_out(10, 5, 0).tolist(), held_out(10, 5, 4).tolist()
+    ([2, 8], [0, 5])
+    """
+    order = np.arange(count)
+    np.random.RandomState(0).shuffle(order)
+    return np.sort(np.array_split(order, folds)[fold])
+
+
+def split(count: int, share: float) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """What is kept and what is held out of so many: scikit-learn's train_test_split(test_size=share, random_state=0).
+
+    >>> [len(part) for part in split(72_600, 0.15)]
+    [61710, 10890]
+    """
+    order = np.random.RandomState(0).permutation(count)
+    out = math.ceil(count * share)
+    return order[out:], order[:out]
+
+
+def drawn_from(places: Tensor, seed: int, stream: int, count: int) -> Tensor:
+    """So many of the places with replacement, by the seed and the number of the stream."""
+    key = draws.keys([seed], "samples", stream)[0]
+    bits = draws.bits(key, torch.zeros((), dtype=torch.int32), torch.arange(count, dtype=torch.int32))
+    return places[(bits.long() & 0xFFFFFFFF) * len(places) >> 32]
+
+
+def shuffled(count: int, wanted: int, seed: int, epoch: int, device: torch.device) -> Tensor:
+    """The order in which samples are seen in an epoch; from the start again if more are wanted than there are."""
+    key = draws.keys([seed], "order", device=device)[0]
+    step = torch.full((), epoch, dtype=torch.int32, device=device)
+    bits = draws.bits(key, step, torch.arange(count, dtype=torch.int32, device=device))
+    order = torch.sort(bits, stable=True).indices
+    return order[torch.arange(wanted, device=device) % count]
+
+
+def normalised(images: Tensor) -> Tensor:
+    """Bytes as numbers around zero."""
+    return (images.float() / 255 - MEAN) / SPREAD
+
+
+def as_bytes(images: Tensor) -> Tensor:
+    """Numbers around zero as the bytes they were, for pictures."""
+    return ((images * SPREAD + MEAN) * 255).round().clamp(0, 255).to(torch.uint8)

@@ -1,0 +1,122 @@
+"""How images make a sample, what is asked about it, and what counts as right: one class per layout."""
+
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+from nalm.config import Case
+from nalm.engine.images.data import Resident, drawn_from, held_out, normalised
+from nalm.engine.images.readers import Pair
+from nalm.operations import operation as find_operation
+
+DECIMALS = 1e5  # rounding to five decimals
+SEEN = 10_000  # training samples that are evaluated
+
+
+class Layout(Protocol):
+    """What the training loop asks of a layout; rows are places of images, (samples, images of a sample)."""
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """What is said of every sample of a set that is evaluated; means over the set are kept."""
+        ...
+
+    @property
+    def tables(self) -> dict[str, tuple[int, ...]]:
+        """What is counted over a set, by name and shape: confusion matrices."""
+        ...
+
+    def network(self, precision: torch.dtype) -> nn.Module:
+        """The network: forward(x) -> (output, digits), penalised(x, names), project(); layers in ``arithmetic``."""
+        ...
+
+    def sets(self, seed: int, pictures: Resident) -> dict[str, Tensor]:
+        """Rows by name: ``train``, and the sets that are evaluated, ``seen`` and ``test`` among them."""
+        ...
+
+    def inputs(self, images: Tensor, key: Tensor, step: Tensor) -> Tensor:
+        """What the network sees of images (batch, images, 28, 28) of bytes; with the run's key, if it is drawn."""
+        ...
+
+    def target(self, digits: Tensor) -> Tensor:
+        """The right output for true digits (batch, images)."""
+        ...
+
+    def judged(self, output: Tensor, read: Tensor, digits: Tensor) -> tuple[Tensor, Tensor]:
+        """Of every sample the measures (batch, measures), and its counts (batch, entries of all tables)."""
+        ...
+
+    def error(self, means: dict[str, float], test: bool) -> float:
+        """What a run is judged by, of all that was measured: on what it may be chosen by, or in the test."""
+        ...
+
+
+class Pairs:
+    """Two images side by side, and one operation on their digits (thesis 4.6.1.1 and 5.10)."""
+
+    measures = (
+        *("output.strict", "output.rounded", "output.decimals", "error"),
+        *("label1.strict", "label1.rounded", "label2.strict", "label2.rounded"),
+    )
+    tables: dict[str, tuple[int, ...]] = {"confusion": (2, 10, 10)}  # of either image: true digit, digit read
+
+    def __init__(self, case: Case):
+        assert case.digits is not None
+        self.case, self.digits, self.first = case, case.digits, int(case.train.low)
+        self.operation = find_operation(case.operation)
+
+    def network(self, precision: torch.dtype) -> nn.Module:
+        """A classifier for both images, then the case's layers."""
+        return Pair(self.case.model, self.first, precision)
+
+    def sets(self, seed: int, pictures: Resident) -> dict[str, Tensor]:
+        """Training pairs on training images, test pairs on test images; of the former a part is evaluated."""
+        places = [[pictures.where(d, test) for d in range(10)] for test in (False, True)]
+        width = 10 - self.first
+        out = set(held_out(width**2, self.digits.folds, seed % self.digits.folds).tolist())
+        rows: dict[bool, list[Tensor]] = {False: [], True: []}
+        for pair in range(width**2):
+            test = pair in out
+            both = pair // width + self.first, pair % width + self.first
+            columns = [
+                drawn_from(places[test][d], seed, 2 * pair + k, self.digits.samples)
+                for k, d in enumerate(both)
+            ]
+            rows[test].append(torch.stack(columns, -1))
+        train = torch.cat(rows[False])
+        return {"train": train, "seen": self.some(train), "test": torch.cat(rows[True])}
+
+    @staticmethod
+    def some(train: Tensor) -> Tensor:
+        """The training samples that are evaluated."""
+        return train[:: -(-len(train) // SEEN)]
+
+    def inputs(self, images: Tensor, key: Tensor, step: Tensor) -> Tensor:
+        """The images, normalised."""
+        return normalised(images)
+
+    def target(self, digits: Tensor) -> Tensor:
+        """The operation on the digits."""
+        result: Tensor = self.operation.formula(*digits.float().unbind(-1))
+        return result.unsqueeze(-1)
+
+    def judged(self, output: Tensor, read: Tensor, digits: Tensor) -> tuple[Tensor, Tensor]:
+        """Right or not, in every sense; and both confusion matrices."""
+        output, target = output[:, 0].double(), self.target(digits)[:, 0].double()
+        right = [
+            output == target,
+            output.round() == target.round(),
+            (output * DECIMALS).round() == (target * DECIMALS).round(),
+            (output - target).square(),
+        ]
+        for k in range(2):
+            right += [read[:, k] == digits[:, k], read[:, k].round() == digits[:, k]]
+        seen = read.nan_to_num(0).round().clamp(0, 9).long()
+        ten = torch.arange(10, device=seen.device)
+        hit = (digits.unsqueeze(-1) == ten).unsqueeze(-1) & (seen.unsqueeze(-1) == ten).unsqueeze(-2)
+        return torch.stack([r.double() for r in right], -1), hit.flatten(1).double()
+
+    def error(self, means: dict[str, float], test: bool) -> float:
+        """The share of outputs that are not right, in the sense of the case."""
+        return 1 - means[f"{'test' if test else 'seen'}.output.{self.digits.exact}"]

@@ -1,0 +1,267 @@
+"""One training step and one evaluation of a network that reads images, as functions of tensors.
+
+Runs that share a program are members: each has tensors and, on a GPU, a stream and captured graphs of its own.
+Images stay on the device as bytes; a step looks its samples up by their places, so that the host sends nothing.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+
+import torch
+from torch import Tensor
+from torch.func import grad
+
+from nalm import draws
+from nalm.config import Case
+from nalm.engine import optim
+from nalm.engine.compiler import Compiler, Methods
+from nalm.engine.images.check import check
+from nalm.engine.images.data import resident, shuffled
+from nalm.engine.images.layouts import LAYOUTS
+from nalm.engine.images.readers import buffers, starts
+from nalm.engine.model import Network
+from nalm.losses import loss as find_loss
+
+CHUNK = 1_000  # samples that are evaluated at a time, at most
+CHUNKS = 1_000  # of a set, at most
+
+Tensors = dict[str, Tensor]
+
+
+class Program:
+    """What members have in common: the layout, the network, and the compiled functions."""
+
+    def __init__(
+        self,
+        case: Case,
+        data: str,
+        device: torch.device,
+        compiled: bool,
+        precision: torch.dtype | None = None,
+    ):
+        assert case.digits is not None
+        on_gpu = device.type == "cuda"
+        if on_gpu:  # one result per multiplication, whatever other streams do
+            os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        check(case)
+        self.case, self.device = case, device
+        self.layout = LAYOUTS[case.digits.layout](case)
+        self.precision = precision or (torch.bfloat16 if on_gpu else torch.float32)
+        with torch.random.fork_rng(
+            devices=[]
+        ):  # their numbers are handed in; torch's generator is left alone
+            self.network = self.layout.network(self.precision)
+            self.judge = self.layout.network(self.precision).eval()
+        self._learn = Methods(self.network, "penalised", "project")
+        self.quiet = Methods(self.judge, "forward", "seen")  # without noise
+        self.pictures = resident(case.digits.source, data, str(device))
+        self.compiler = Compiler(compiled and on_gpu)  # on a CPU convolutions are all of the time
+        self.optimiser = optim.optimiser(case.recipe.optimiser, case.recipe.momentum, case.recipe.decay)
+        self._steps: dict[str, Callable[..., object]] = {}
+
+    @property
+    def mode(self) -> str:
+        """How steps are run: captured or eager, compiled or not."""
+        words = [
+            *(["captured"] if self.device.type == "cuda" else []),
+            *(["compiled"] * bool(self.compiler.proven)),
+        ]
+        return " ".join(words) or "eager"
+
+    def step(self, loss_name: str) -> Callable[..., object]:
+        """The function that takes one step."""
+        if loss_name not in self._steps:
+            self._steps[loss_name] = self._step(loss_name)
+        return self.compiler(f"train {loss_name}", self._steps[loss_name])
+
+    def _step(self, loss_name: str) -> Callable[..., object]:
+        """One step: look up, read, calculate, gradient, clip, update, project."""
+        case, recipe, epoch = self.case, self.case.recipe, self.case.epoch
+        names = [name for name, _ in recipe.penalties]
+        loss = find_loss(loss_name)
+
+        def step(
+            params: Tensors,
+            slots: dict[str, list[Tensor]],
+            at: Tensor,
+            noise: Tensors,
+            t: Tensors,
+            shared: Tensors,
+        ) -> None:
+            rows = t["rows"][(at.long() % epoch) * recipe.batch + t["grid"]]
+            x = self.layout.inputs(shared["images"][rows], t["transform"], at)
+            y = self.layout.target(shared["digits"][rows])
+            counters = {n.removesuffix("key") + "counter": at for n in noise if n.endswith("noise.key")}
+
+            def objective(p: Tensors) -> Tensor:
+                output, terms = self._learn("penalised", {**p, **noise, **counters}, x, names)
+                total: Tensor = loss(output, y, output)
+                for name, ramp in case.recipe.penalties:
+                    share = (at >= ramp.start).float()
+                    if ramp.end > ramp.start:
+                        share = ((at - ramp.start) / (ramp.end - ramp.start)).clamp(0, 1)
+                    total = total + ramp.weight * share * terms[name]
+                return total
+
+            gradients: Tensors = grad(objective)(params)
+            if recipe.weight_decay:
+                gradients = {
+                    n: g + recipe.weight_decay * params[n] if n.startswith("arithmetic.") else g
+                    for n, g in gradients.items()
+                }
+            if recipe.clip_norm > 0:
+                norm = torch.stack([g.square().sum() for g in gradients.values()]).sum().sqrt()
+                factor = (recipe.clip_norm / (norm + 1e-6)).clamp_max(1.0)
+                gradients = {n: g * factor for n, g in gradients.items()}
+            moved: Tensors = {}
+            for name, p in params.items():
+                change, state = self.optimiser(gradients[name], slots[name], t["lr"], at)
+                moved[name] = p - change
+                for old, new in zip(slots[name], state, strict=True):
+                    old.copy_(new)
+            self._learn("project", moved)
+            for name, p in params.items():
+                p.copy_(moved[name])
+            at.add_(1)
+
+        return step
+
+    def count(self, params: Tensors, at: Tensor, noise: Tensors, s: Tensors, shared: Tensors) -> None:
+        """Add one chunk of a set to its sums; not compiled, which would take longer than it saves."""
+        place, chunk = s["offset"] + s["grid"], len(s["grid"])
+        rows, kept = s["rows"][place], s["kept"][place].unsqueeze(-1)
+        x = self.layout.inputs(shared["images"][rows], s["transform"], at * CHUNKS + s["offset"] // chunk)
+        output, read = self.quiet("forward", {**params, **noise}, x)
+        measures, counts = self.layout.judged(output, read, shared["digits"][rows])
+        s["sums"].add_(torch.where(kept, measures, 0.0).sum(0))
+        s["counts"].add_(torch.where(kept, counts, 0.0).sum(0))
+        s["offset"].add_(chunk)
+
+
+class Member:
+    """One run of a program."""
+
+    def __init__(self, program: Program, seed: int):
+        self.program, self.seed = program, seed
+        device, case = program.device, program.case
+        self.stream = torch.cuda.Stream() if device.type == "cuda" else None
+        assert case.digits is not None
+        begun = starts(program.network, seed, case.digits.start, case.recipe.starts)
+        self.params = {n: p.to(device) for n, p in begun.items()}
+        count = len(program.optimiser.slots)
+        self.slots = {n: [torch.zeros_like(p) for _ in range(count)] for n, p in self.params.items()}
+        self.noise = {n: k.to(device) for n, k in buffers(program.network, seed).items()}
+        self.at = torch.zeros((), dtype=torch.int32, device=device)
+        sets = program.layout.sets(seed, program.pictures)
+        self.train = sets.pop("train").to(device)
+        self.tables = {  # of one size for all members
+            "rows": self.train.new_zeros(case.epoch * case.recipe.batch, *self.train.shape[1:]),
+            "grid": torch.arange(case.recipe.batch, device=device),
+            "lr": torch.tensor([case.recipe.lr], device=device),
+            "transform": draws.keys([seed], "transform", device=device)[0],
+        }
+        self.sets = {name: self._set(rows.to(device), i) for i, (name, rows) in enumerate(sets.items())}
+        self.sizes = {name: len(rows) for name, rows in sets.items()}
+        self.shared = {"images": program.pictures.images, "digits": program.pictures.digits}
+        self.graphs: dict[str, torch.cuda.CUDAGraph] = {}
+        self.epoch = -1  # whose order is in the tables
+        self.called: set[str] = set()  # what has run once, and so can be captured
+        if self.stream is not None:
+            torch.cuda.synchronize()
+
+    def _set(self, rows: Tensor, number: int) -> Tensors:
+        """A set in whole chunks, with zeros for its sums and a key for what is drawn anew."""
+        device, layout = rows.device, self.program.layout
+        chunk = min(CHUNK, len(rows))
+        more = -len(rows) % chunk
+        kept = torch.arange(len(rows) + more, device=device) < len(rows)
+        entries = sum(torch.Size(shape).numel() for shape in layout.tables.values())
+        return {
+            "rows": torch.cat([rows, rows.new_zeros(more, *rows.shape[1:])]),
+            "kept": kept,
+            "grid": torch.arange(chunk, device=device),
+            "transform": draws.keys([self.seed], "transform", 1 + number, device=device)[0],
+            "offset": torch.zeros((), dtype=torch.int64, device=device),
+            "sums": torch.zeros(len(layout.measures), dtype=torch.float64, device=device),
+            "counts": torch.zeros(entries, dtype=torch.float64, device=device),
+        }
+
+    @contextlib.contextmanager
+    def here(self) -> Iterator[None]:
+        """On the member's own stream; convolutions by rules and not by trial, so that a run can be repeated."""
+        before = torch.backends.cudnn.deterministic
+        torch.backends.cudnn.deterministic = True
+        try:
+            with torch.cuda.stream(self.stream):
+                yield
+        finally:
+            torch.backends.cudnn.deterministic = before
+
+    def _do(self, name: str, function: Callable[..., object], *arguments: object) -> None:
+        """Call a function of the program; on a GPU captured on its second call, and replayed from then on."""
+        if self.stream is None:
+            function(*arguments)
+        elif name in self.graphs:
+            self.graphs[name].replay()
+        elif name not in self.called:
+            self.called.add(name)
+            function(*arguments)
+        else:
+            torch.cuda.synchronize()
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph, stream=self.stream):
+                function(*arguments)
+            self.graphs[name] = graph
+            graph.replay()
+
+    def shuffle(self, epoch: int) -> None:
+        """Put the samples of an epoch in their order."""
+        self.epoch = epoch
+        with self.here():
+            rows = self.tables["rows"]
+            rows.copy_(self.train[shuffled(len(self.train), len(rows), self.seed, epoch, rows.device)])
+
+    def advance(self, loss_name: str) -> None:
+        """One step."""
+        with self.here():
+            step = self.program.step(loss_name)
+            self._do(loss_name, step, self.params, self.slots, self.at, self.noise, self.tables, self.shared)
+
+    @torch.no_grad()
+    def evaluate(self) -> None:
+        """Begin to judge every set; ``judged`` waits for it."""
+        with self.here():
+            for name, s in self.sets.items():
+                for part in ("offset", "sums", "counts"):
+                    s[part].zero_()
+                for _ in range(len(s["rows"]) // len(s["grid"])):
+                    self._do(
+                        f"judge {name}", self.program.count, self.params, self.at, self.noise, s, self.shared
+                    )
+
+    def judged(self) -> tuple[dict[str, float], dict[str, Tensor]]:
+        """Means by set and measure, and counts by set and table."""
+        means: dict[str, float] = {}
+        counts: dict[str, Tensor] = {}
+        layout = self.program.layout
+        with self.here():
+            for name, s in self.sets.items():
+                values = (s["sums"] / self.sizes[name]).tolist()
+                means |= {f"{name}.{m}": v for m, v in zip(layout.measures, values, strict=True)}
+                parts = (
+                    s["counts"].cpu().split([torch.Size(shape).numel() for shape in layout.tables.values()])
+                )
+                for (table, shape), part in zip(layout.tables.items(), parts, strict=True):
+                    counts[f"{name}.{table}"] = part.reshape(shape)
+        return means, counts
+
+    def arithmetic(self) -> Network:
+        """The layers behind the reader with this run's weights, on the host."""
+        like = self.program.network.get_submodule("arithmetic")
+        assert isinstance(like, Network)
+        network = Network(self.program.case.model, like.inputs, like.recurrent).eval()
+        with self.here(), torch.no_grad():
+            for name, p in network.named_parameters():
+                p.copy_(self.params[f"arithmetic.{name}"].cpu())
+        return network

@@ -1,0 +1,155 @@
+"""Networks that read digits from images, and a unit behind them that calculates."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as T
+
+from nalm import draws
+from nalm.config import Layer
+from nalm.engine.model import Between, Network
+from nalm.units.noise import Noise
+from nalm.units.start import Start, Uniform
+
+Tensors = dict[str, Tensor]
+FIRST = 100  # streams of a reader's starts and noise begin here; those of the layers behind it are fewer
+
+
+class Dropout(nn.Module):
+    """Leaves out every number with a chance of 1/2, 1/4, ...; which ones is a draw of the run, not of a generator.
+
+    One hashed word decides over 32 numbers at a chance of 1/2, over 16 at 1/4.
+    """
+
+    def __init__(self, halvings: int):
+        super().__init__()
+        self.halvings = halvings  # the chance is 2^-halvings
+        self.noise = Noise()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x (batch, features) with numbers left out and the rest made larger, in training."""
+        if not self.training:
+            return x
+        each = 32 // self.halvings
+        words = self.noise.bits((-(-x.numel() // each),))
+        shifts = torch.arange(each, dtype=torch.int32, device=x.device) * self.halvings
+        kept = (words.unsqueeze(-1) >> shifts) & (2**self.halvings - 1) != 0
+        kept = kept.reshape(-1)[: x.numel()].reshape(x.shape)
+        return x * kept * (1 / (1 - 2.0**-self.halvings))
+
+
+def linear_start(weight: tuple[int, ...]) -> dict[str, Start]:
+    """How torch starts a convolution or a linear layer: uniform within one over the root of the inputs."""
+    r = (1 / torch.Size(weight[1:]).numel()) ** 0.5
+    return {"weight": Uniform(weight, -r, r), "bias": Uniform(weight[:1], -r, r)}
+
+
+def convolved(conv: nn.Conv2d, x: Tensor) -> Tensor:
+    """A convolution in the precision of x, and what is positive of it; in less than float32 as tensor cores take it."""
+    assert conv.bias is not None
+    order = torch.contiguous_format if x.dtype == torch.float32 else torch.channels_last
+    return torch.relu(T.conv2d(x, conv.weight.to(x.dtype, memory_format=order), conv.bias.to(x.dtype)))
+
+
+class Classifier(nn.Module):
+    """Logits of the digits on images of 28 x 28 (thesis Fig. E.1, after PyTorch's MNIST example), or of another side.
+
+    The convolutions and the first linear layer run in ``precision``; parameters and logits stay float32.
+    """
+
+    def __init__(
+        self, classes: int, precision: torch.dtype = torch.float32, *, channels: int = 1, side: int = 28
+    ):
+        super().__init__()
+        self.precision = precision
+        self.conv1, self.conv2 = nn.Conv2d(channels, 32, 3), nn.Conv2d(32, 64, 3)
+        self.dropout1, self.dropout2 = Dropout(2), Dropout(1)
+        self.fc1, self.fc2 = nn.Linear(64 * ((side - 4) // 2) ** 2, 128), nn.Linear(128, classes)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Logits (batch, classes) of images (batch, channels, side, side)."""
+        p = self.precision
+        x = convolved(self.conv2, convolved(self.conv1, x.to(p)))
+        x = self.dropout1(T.max_pool2d(x, 2).flatten(1))
+        x = torch.relu(T.linear(x, self.fc1.weight.to(p), self.fc1.bias.to(p)))
+        logits: Tensor = self.fc2(self.dropout2(x.float()))
+        return logits
+
+
+def softargmax(logits: Tensor, first: int = 0) -> Tensor:
+    """The mean digit under the softmax (thesis eq. 7.3): a whole number once the network is sure.
+
+    >>> softargmax(torch.tensor([[0.0, 90.0, 0.0], [0.0, 0.0, -90.0]]), first=1).tolist()
+    [2.0, 1.5]
+    """
+    digits = torch.arange(first, first + logits.shape[-1], dtype=logits.dtype, device=logits.device)
+    return (torch.softmax(logits, -1) * digits).sum(-1)
+
+
+class TwoDigits(nn.Module):
+    """Two digits, however they are read, and the layers that calculate with them."""
+
+    arithmetic: Network
+
+    def read(self, images: Tensor) -> Tensor:
+        """Digits (batch, 2) on images (batch, 2, height, width)."""
+        raise NotImplementedError
+
+    def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
+        """The output (batch, 1), and the digits it was calculated from."""
+        digits = self.read(images)
+        return self.arithmetic(digits), digits
+
+    def penalised(self, images: Tensor, names: Sequence[str]) -> tuple[Tensor, Tensors]:
+        """The output, and the named penalties of the layers."""
+        return self.arithmetic.penalised(self.read(images), names)
+
+    def project(self) -> None:
+        """Every layer back into its legal set."""
+        self.arithmetic.project()
+
+
+class Pair(TwoDigits):
+    """Two images side by side, read by one classifier."""
+
+    def __init__(self, layers: Sequence[Layer], first: int, precision: torch.dtype = torch.float32):
+        super().__init__()
+        self.first = first
+        self.reader = Classifier(10 - first, precision)
+        self.arithmetic = Network(layers, 2)
+
+    def read(self, images: Tensor) -> Tensor:
+        """Digits (batch, 2) on images (batch, 2, 28, 28)."""
+        logits = self.reader(images.flatten(0, 1).unsqueeze(1))
+        return softargmax(logits, self.first).unflatten(0, images.shape[:2])
+
+
+def starts(network: nn.Module, seed: int, first: int = -1, between: Between = ()) -> Tensors:
+    """Initial parameters by name, a function of the seed: those of the layers as ever, a reader's as torch's.
+
+    Layers may begin as with another seed, ``first``, and some of their parameters ``between`` two numbers.
+    """
+    arithmetic = network.get_submodule("arithmetic")
+    assert isinstance(arithmetic, Network)
+    begun = arithmetic.starts([first if first >= 0 else seed], torch.zeros(1), between=between)
+    found = {f"arithmetic.{n}": t[0] for n, t in begun.items()}
+    modules = [(n, m) for n, m in network.named_modules() if isinstance(m, nn.Conv2d | nn.Linear)]
+    for i, (name, module) in enumerate(modules):
+        source = draws.Drawn([seed], FIRST + i)
+        begins = getattr(module, "start", dict)() or linear_start(tuple(module.weight.shape))
+        for part, start in begins.items():
+            if getattr(module, part) is not None:
+                found[f"{name}.{part}"] = start.sample(source).expand(1, *start.shape)[0].float().clone()
+    return found
+
+
+def buffers(network: nn.Module, seed: int) -> Tensors:
+    """What a network holds beside its parameters, by name: constants, and the keys of noise and of what is left out."""
+    arithmetic = network.get_submodule("arithmetic")
+    assert isinstance(arithmetic, Network)
+    found = {f"arithmetic.{n}": k[0] for n, k in arithmetic.noise_keys([seed]).items()}
+    dropped = [n for n, m in network.named_modules() if isinstance(m, Dropout)]
+    found |= {f"{n}.noise.key": draws.keys([seed], "dropout", i)[0] for i, n in enumerate(dropped)}
+    fixed = [(n, m) for n, m in network.named_modules() if hasattr(m, "constants")]
+    return found | {f"{n}.{name}": value for n, m in fixed for name, value in m.constants().items()}

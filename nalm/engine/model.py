@@ -1,0 +1,185 @@
+"""A model as the engine sees it: layers one after another, and their starts, penalties and formulas together."""
+
+import copy
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from nalm import draws
+from nalm.config import Layer
+from nalm.errors import NALMError, unknown
+from nalm.networks import NETWORKS
+from nalm.networks import Network as Written
+from nalm.networks.cells import CELLS
+from nalm.units import UNITS, Trainable, Unit
+from nalm.units.baselines import BASELINES
+from nalm.units.start import Start, Uniform
+
+Tensors = dict[str, Tensor]
+Between = Sequence[tuple[str, float, float]]
+NESTED = 1024  # streams of noise between those of a layer and of a unit inside it
+
+
+class Network(nn.Module):
+    """Layers one after another; a single unit is a network of one.
+
+    In a recurrent one the first layer is a cell: x holds the parts of a sequence one after another, and the cell sees
+    each in turn with its own last output behind it, which starts at 0.
+    """
+
+    def __init__(self, layers: Sequence[Layer], inputs: int, recurrent: bool = False):
+        super().__init__()
+        self.layers = nn.ModuleList()
+        self.inputs, self.recurrent = inputs, recurrent
+        width = inputs + (layers[0].out if recurrent else 0)
+        for layer in layers:
+            self.layers.append(_build(layer, width))
+            width = layer.out
+
+    def parts(self) -> list[Trainable]:
+        """The layers, with their type."""
+        return [part for part in self.layers if isinstance(part, Trainable)]
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The prediction."""
+        for layer in self.parts():
+            x = self._through(layer, x)
+        return x
+
+    def _through(self, layer: Trainable, x: Tensor) -> Tensor:
+        """A layer's output; a cell's after the whole sequence."""
+        if not (self.recurrent and layer is self.layers[0]):
+            y: Tensor = layer(x)
+            return y
+        state = x.new_zeros(*x.shape[:-1], layer.out_features)
+        for part in x.split(self.inputs, -1):
+            state = layer(torch.cat([part, state], -1))
+        return state
+
+    def penalised(self, x: Tensor, names: Sequence[str]) -> tuple[Tensor, Tensors]:
+        """The prediction, and each named penalty summed over the layers that have it."""
+        terms: Tensors = {}
+        for layer in self.parts():
+            for name, value in layer.penalties(x if "inputs" in names else None).items() if names else ():
+                if name in names:
+                    terms[name] = terms[name] + value if name in terms else value
+            x = self._through(layer, x)
+        return x, terms
+
+    def project(self) -> None:
+        """Every layer back into its legal set."""
+        for layer in self.parts():
+            layer.project()
+
+    def sparsity_error(self) -> Tensor:
+        """The largest of the layers' errors, one value per run."""
+        return functools.reduce(torch.maximum, [layer.sparsity_error() for layer in self.parts()])
+
+    def meaning(self) -> Tensors:
+        """Effective weights of all layers by name."""
+        return {f"{i}.{n}": w for i, layer in enumerate(self.parts()) for n, w in layer.weights().items()}
+
+    def starts(self, seeds: Sequence[int], resets: Tensor, grid: int = 0, between: Between = ()) -> Tensors:
+        """Initial parameters of many runs, (runs, ...): each a function of its seed and number of resets.
+
+        With a grid they are the points between 0 and 1 whose places are the digits of the seed. Parameters that are
+        named, as 1.gate, are drawn uniformly between two numbers instead.
+        """
+        ends = {name: (low, high) for name, low, high in between}
+        values: Tensors = {}
+        for i, layer in enumerate(self.parts()):
+            source = draws.Drawn(seeds, i, resets)
+            for prefix, part in _inside(layer):
+                for name, first in part.start().items():
+                    if (full := f"{i}.{prefix}{name}") in ends:
+                        first = Uniform(first.shape, *ends.pop(full))
+                    values[f"layers.{full}"] = _sampled(first, source, len(seeds))
+        if ends:
+            raise unknown("parameter to start", next(iter(ends)), [n.removeprefix("layers.") for n in values])
+        return _on_grid(values, seeds, grid) if grid else values
+
+    def noise_keys(self, seeds: Sequence[int]) -> Tensors:
+        """Keys of the layers' noise, by buffer name."""
+        return {
+            f"layers.{i}.{prefix}noise.key": draws.keys(seeds, "noise", i + NESTED * k)
+            for i, layer in enumerate(self.parts())
+            for k, (prefix, part) in enumerate(_inside(layer))
+            if part.noisy
+        }
+
+
+def _inside(layer: Trainable) -> list[tuple[str, Trainable]]:
+    """A layer and the units inside it, with what stands before the names of their parameters."""
+    found = [(name, part) for name, part in layer.named_modules() if isinstance(part, Trainable)]
+    return [(f"{name}." if name else "", part) for name, part in found]
+
+
+def _sampled(first: Start, source: draws.Drawn, runs: int) -> Tensor:
+    return first.sample(source).expand(runs, *first.shape).float().contiguous()
+
+
+def _on_grid(values: Tensors, seeds: Sequence[int], points: int) -> Tensors:
+    """The same parameters on the points of a grid, the first number in the first digit of the seed."""
+    found, left = {}, torch.tensor(seeds)
+    for name, value in values.items():
+        places = torch.empty(len(seeds), value[0].numel())
+        for k in range(places.shape[1]):
+            places[:, k], left = left % points, left // points
+        found[name] = (places / (points - 1)).reshape(value.shape)
+    if left.any():
+        raise NALMError(f"A grid of {points} points a side has no place for seed {max(seeds)}.")
+    return found
+
+
+def _build(layer: Layer, width: int) -> Trainable:
+    known: dict[str, type[Trainable]] = {**UNITS, **BASELINES, **CELLS, **NETWORKS}
+    if layer.unit not in known:
+        raise unknown("unit", layer.unit, known)
+    options: dict[str, Any] = dict(layer.options)
+    for name in options:
+        if name not in known[layer.unit].options:
+            raise unknown(f"option of {layer.unit}", name, known[layer.unit].options)
+    return known[layer.unit](width, layer.out, **options)
+
+
+def exact(network: Network) -> Network:
+    """The network with its units in their exact form."""
+    for layer in network.parts():
+        if isinstance(layer, Unit):
+            layer.exact_()
+    return network
+
+
+@torch.no_grad()
+def snapped(network: Network, params: Tensors) -> Tensors:
+    """Parameters (runs, ...) of a network of units with every run's weights moved onto their grids."""
+    one, rows = copy.deepcopy(network), []
+    for run in range(len(next(iter(params.values())))):
+        for name, p in params.items():
+            one.get_parameter(name).copy_(p[run])
+        for layer in one.parts():
+            if isinstance(layer, Unit):
+                layer.snap_()
+        rows.append({name: one.get_parameter(name).detach().clone() for name in params})
+    return {name: torch.stack([row[name] for row in rows]).to(p.device) for name, p in params.items()}
+
+
+def formulas(network: Network, symbols: Sequence[Any]) -> list[Any]:
+    """What a network of single units computes once its weights are rounded, as SymPy expressions."""
+    expressions: list[Any] = list(symbols)
+    for layer in network.parts():
+        if not isinstance(layer, Unit):
+            raise NALMError(f"{type(layer).__name__} has no formula.")
+        expressions = layer.formulas(expressions)
+    return expressions
+
+
+def spelled(network: Network, symbols: Sequence[Any]) -> str:
+    """The formulas as text; a network that writes lines of working shows them."""
+    (first, *others) = network.parts()
+    if isinstance(first, Written) and not others:
+        return first.text(symbols)
+    return ", ".join(map(str, formulas(network, symbols)))

@@ -1,0 +1,1 @@
+"""Training on fresh batches of numbers."""

@@ -1,0 +1,260 @@
+"""One population from start to end: blocks of steps between evaluations, and what is recorded there."""
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nalm.engine.gold import gold
+from nalm.engine.measures import counted, grid_errors
+from nalm.engine.model import Network, Tensors, spelled
+from nalm.engine.numbers.program import Program
+from nalm.engine.plan import Run
+from nalm.engine.records import Records
+from nalm.errors import NALMError
+from nalm.results.runs import Runs
+from nalm.tasks.threshold import threshold
+from nalm.units import Unit
+from nalm.units.spelling import letters
+
+EVERY = 1_000  # steps between evaluations
+LONGEST = 5_000  # parameters of a network whose formula is spelt
+INALU_WEIGHT, INALU_START, INALU_WINDOW = 0.05, 10_000, 5_000  # nalm-benchmark's settings
+
+
+RECORDED = ("curves", "trajectories", "steps", "places")  # parts of a state that grow
+
+
+class Training:
+    """Trains one population; can be stopped after any block, taken out, and put back exactly."""
+
+    def __init__(self, runs: Sequence[Run], device: torch.device, *, compiled: bool = True):
+        self.program = Program(runs, device, compiled)
+        self.case = runs[0].case
+        self.at = 0
+        self.thresholds = [
+            gold(run.case) if run.case.threshold.kind == "gold" else threshold(run.case, device)
+            for run in runs
+        ]
+        self.records = Records(self.thresholds, whole=self.case.recipe.inalu)
+        self.resets = torch.zeros(len(runs), dtype=torch.int64)
+        self.since = torch.zeros(len(runs), dtype=torch.int64)  # evaluation at which a run last started
+        self.seconds = 0.0
+
+    @property
+    def steps(self) -> list[int]:
+        """The evaluated steps that are kept; the last is the latest."""
+        return self.records.steps
+
+    @property
+    def curves(self) -> dict[str, list[Tensor]]:
+        """Errors (runs,) at these steps."""
+        return self.records.curves
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to train."""
+        if self.steps and self.steps[-1] >= self.case.recipe.steps:
+            return True
+        return self.case.recipe.stop_when_solved and bool(self.steps) and bool(self.solved_now().all())
+
+    def solved_now(self) -> np.ndarray:
+        """Which runs are below their threshold at the last evaluation."""
+        result: np.ndarray = self.curves["test"][-1].cpu().numpy() < np.array(self.thresholds)
+        return result
+
+    def advance(self) -> None:
+        """Evaluate, then train to the next evaluation; at the end, evaluate only."""
+        started = time.perf_counter()
+        if not self.steps or self.steps[-1] != self.at:
+            self._record()
+            self._rules()
+        steps = min(EVERY, self.case.recipe.steps - self.at)
+        recipe = self.case.recipe
+        if recipe.then and self.at < recipe.switch:
+            steps = min(steps, recipe.switch - self.at)
+        if steps and not self.finished:
+            self.program.advance(
+                steps, recipe.then if recipe.then and self.at >= recipe.switch else recipe.loss
+            )
+            self.at += steps
+        if self.at == recipe.steps and self.steps[-1] != self.at:
+            self._record()
+        self.seconds += time.perf_counter() - started
+
+    def _record(self) -> None:
+        validation, test = self.program.evaluate()
+        sparsity, meaning = self.program.look()
+        found = {"validation": validation, "test": test, "sparsity": sparsity}
+        self.records.add(self.at, found, meaning)
+
+    def _rules(self) -> None:
+        """What changes rarely is decided here, on the host: growing weights and the iNALU's rules."""
+        recipes, settings = [c.recipe for c in self.program.cases], self.program.settings
+        for name in ("l1", "l2"):
+            if name in settings:
+                values = [getattr(r, name).at(self.at) for r in recipes]
+                settings[name].copy_(torch.tensor(values, dtype=torch.float32))
+        if self.case.recipe.inalu:
+            fits = self.curves["validation"][-1] < 1
+            settings["inalu"].copy_(INALU_WEIGHT * (fits & (self.at >= INALU_START)))
+            stuck = self._stuck()
+            if stuck.any():
+                self.resets += stuck
+                self.since = torch.where(stuck, len(self.steps) - 1, self.since)
+                self.program.restart(stuck.to(self.program.device), self.resets)
+
+    def _stuck(self) -> Tensor:
+        """The iNALU's test for starting again: over 5,000 steps the error is above 1 and does not fall.
+
+        The published code looks every 10 steps at errors that change every 1,000; this looks every 1,000.
+        """
+        if len(self.curves["validation"]) < 2:
+            return torch.zeros_like(self.since, dtype=torch.bool)
+        history = torch.stack(
+            self.curves["validation"][:-1]
+        )  # (evaluations, runs); the last counts from now on
+        count = len(history) - self.since  # evaluations since a run last started
+        # In steps, the list halves in the middle of an evaluation where their number is odd: each counts in halves.
+        age = 2 * (torch.arange(len(history))[:, None] - self.since)
+        old = (count - age).clamp(0, 2) * (age >= 0)
+        new = 2 * (age >= 0) - old
+
+        def mean(values: Tensor, weights: Tensor) -> Tensor:
+            return torch.where(weights > 0, values, 0.0).mul(weights).sum(0) / weights.sum(0)
+
+        recent = mean(history, new)
+        spread = mean((history - recent).square(), new).sqrt()
+        falls = mean(history, old) > recent + spread
+        return (count * EVERY > INALU_WINDOW) & ~falls & (recent > 1)
+
+    # -- state --------------------------------------------------------------------------------
+
+    def state(self) -> Tensors:
+        """Everything a later process needs to go on as if nothing had happened, as named tensors."""
+        program = self.program
+        tensors = {f"params.{n}": p.clone() for n, p in program.params.items()}
+        tensors |= {
+            f"slots.{i}.{n}": s.clone() for n, slots in program.slots.items() for i, s in enumerate(slots)
+        }
+        return tensors | {
+            **self.records.state(),
+            "at": torch.tensor(self.at),
+            "resets": self.resets.clone(),
+            "since": self.since.clone(),
+            "seconds": torch.tensor(self.seconds),
+        }
+
+    def restore(self, tensors: Tensors) -> None:
+        """Put back what ``state`` took out, of the same population."""
+        self._fits(tensors)
+        program = self.program
+        for name, p in program.params.items():
+            p.copy_(tensors[f"params.{name}"])
+            for i, slot in enumerate(program.slots[name]):
+                slot.copy_(tensors[f"slots.{i}.{name}"])
+        self.at = int(tensors["at"])
+        program.step.fill_(self.at)
+        self.records.restore(tensors)
+        self.resets, self.since = tensors["resets"].clone(), tensors["since"].clone()
+        self.seconds = float(tensors["seconds"])
+        if self.steps and self.steps[-1] == self.at and self.at < self.case.recipe.steps:
+            self._rules()
+
+    def _fits(self, tensors: Tensors) -> None:
+        """Refuse a state whose parts are not those of this population."""
+        own = {n: t for n, t in self.state().items() if n.split(".")[0] not in RECORDED}
+        for name, t in own.items():
+            other = tensors.get(name)
+            if other is None and name in ("stride", "best.step"):
+                raise NALMError("This state was written before records were thinned: delete the checkpoint.")
+            if other is None or other.shape != t.shape or other.dtype != t.dtype:
+                raise NALMError(
+                    f"This state is of another population: {name!r} is missing or of another shape."
+                )
+        at, stride, runs = int(tensors["at"]), int(tensors["stride"]), len(self.thresholds)
+        steps, places = (tensors.get(name, torch.zeros(0, 0)) for name in ("steps", "places"))
+        whole = {n: t for n, t in tensors.items() if n.split(".")[0] in ("curves", "trajectories")}
+        needed = [f"curves.{name}" for name in self.curves] if len(steps) else []
+        if (
+            not (0 <= at <= self.case.recipe.steps and stride >= 1 and steps.dim() == 1)
+            or not all(_rising(t) and t.shape == steps.shape for t in (steps, places))
+            or any(t.shape[:2] != (len(steps), runs) or not t.is_floating_point() for t in whole.values())
+            or not all(name in whole for name in needed)
+            or (len(steps) and int(steps[-1]) > at)
+        ):
+            raise NALMError("This state is of another population: its records do not belong together.")
+
+    # -- results ------------------------------------------------------------------------------
+
+    def results(self) -> Runs:
+        """What was recorded, as plain arrays."""
+        program, n = self.program, len(self.program.runs)
+        curves = {name: torch.stack(c).numpy() for name, c in self.curves.items()}  # (evaluations, runs)
+        weights = {name: w.double().cpu().numpy() for name, w in program.look()[1].items()}
+        trajectories = {name: torch.stack(t).numpy() for name, t in self.records.trajectories.items()}
+        return Runs(
+            cases=list(program.cases),
+            seeds=list(program.seeds),
+            steps=[np.array(self.steps)] * n,
+            validation=[curves["validation"][:, i] for i in range(n)],
+            test=[curves["test"][:, i] for i in range(n)],
+            sparsity=[curves["sparsity"][:, i] for i in range(n)],
+            weights=[{name: w[i] for name, w in weights.items()} for i in range(n)],
+            trajectories=[{name: t[:, i] for name, t in trajectories.items()} for i in range(n)],
+            formulas=self._formulas(),
+            thresholds=list(self.thresholds),
+            seconds=[self.seconds / n] * n,
+            modes=[program.mode] * n,
+            device=str(program.device),
+            resets=self.resets.tolist(),
+            marks=self.records.marks(),
+            measures=self._measures(),
+        )
+
+    def _measures(self) -> list[dict[str, float]]:
+        """What the case asks for at the end, beside the errors there; nothing of other cases."""
+        n, case, program = len(self.program.runs), self.case, self.program
+        if not (case.grids or case.counts):
+            return [{} for _ in range(n)]
+        found = {name: self.curves[name][-1] for name in ("test", "validation")}
+        found |= counted(program.params, case.counts)
+        found |= grid_errors(case, program.predict, n, program.device)
+        return [{name: float(values[i]) for name, values in found.items()} for i in range(n)]
+
+    def _formulas(self) -> list[str]:
+        """What each run's rounded weights spell; equal weights are spelt once."""
+        program = self.program
+        one = Network(self.case.model, self.case.inputs, bool(self.case.times)).eval()
+        units = [part for part in one.parts() if isinstance(part, Unit)]
+        large = sum(p.numel() for p in one.parameters()) > LONGEST
+        if len(units) < len(self.case.model) or self.case.scaling or self.case.times or large:
+            return [""] * len(
+                program.runs
+            )  # baselines, scaled inputs and sequences have none; nobody reads long ones
+        weights = {name: p.cpu() for name, p in program.params.items()}
+        spelt: dict[object, str] = {}
+        texts = []
+        for i, case in enumerate(program.cases):
+            sign = True if case.train.kind == "uniform" and case.train.low > 0 else None
+            with torch.no_grad():
+                for name, p in weights.items():
+                    one.get_parameter(name).copy_(p[i])
+            known = (sign, *(tuple(w.flatten().tolist()) for u in units for w in u.rounded().values()))
+            if known not in spelt:
+                try:
+                    spelt[known] = spelled(one, letters(case.inputs, positive=sign))
+                except NALMError:
+                    spelt[known] = ""  # weights that are not numbers
+            texts.append(spelt[known])
+        return texts
+
+
+def _rising(numbers: Tensor) -> bool:
+    """Whether these are whole numbers from 0 upwards, each larger than the one before."""
+    if numbers.ndim != 1:
+        return False
+    whole = not numbers.is_floating_point() or not len(numbers)
+    return whole and bool((numbers.diff() > 0).all()) and bool((numbers[:1] >= 0).all())

@@ -1,0 +1,1 @@
+"""Training on trajectories of differential equations."""

@@ -1,0 +1,1 @@
+"""Experiments that read images of digits."""

@@ -1,0 +1,1 @@
+"""The chapters of the thesis, a file each."""

@@ -1,0 +1,57 @@
+"""Thesis chapter 1.4 and the stochastic NMU paper's Table 1: what a multilayer perceptron learns of arithmetic."""
+
+from nalm.config import Case, Experiment, Layer, Range, Recipe, Threshold
+from nalm.experiments.published import Name, claims, tied
+from nalm.experiments.thesis.ch3 import PLAIN, SEEDS, sparse
+
+OPERATIONS = ("add", "subtract", "multiply", "divide")
+LONG = PLAIN.replace(steps=2_000_000)
+RESULTS = tuple(f"{where}polation_{what}" for where in ("inter", "extra") for what in ("mse", "success"))
+
+
+def case(layer: Layer, operation: str, recipe: Recipe) -> Case:
+    """Trained between 1 and 2, tested between 2 and 6; an error of 1e-5 counts as solved."""
+    return Case(
+        (layer,), operation, Range(1, 2), Range(2, 6), recipe, threshold=Threshold("fixed", value=1e-5)
+    )
+
+
+def mlp(width: int, bias: bool = True) -> Layer:
+    """One hidden layer with ReLU."""
+    return Layer("MLP", options=(("hidden", (width,)), *(() if bias else (("bias", False),))))
+
+
+NARROW = {operation: case(mlp(1), operation, PLAIN) for operation in OPERATIONS}
+FOUR = {operation: case(mlp(4, bias=False), operation, PLAIN) for operation in ("add", "subtract")}
+WIDE = {operation: case(mlp(100), operation, LONG) for operation in OPERATIONS}
+NAU = case(Layer("NAU"), "add", sparse(0.01))
+NMU = case(Layer("NMU"), "multiply", sparse(10))
+
+TABLE: dict[Name, Case] = {
+    ("MLP(1)", "multiply", "25 seeds"): NARROW["multiply"],
+    ("MLP(100)", "multiply", "25 seeds"): WIDE["multiply"],
+    ("NMU", "multiply", "25 seeds"): NMU,
+}
+SURFACES: dict[Name, Case] = {
+    (name, operation, "U[1,2)->U[2,6)"): found
+    for name, cases in (("MLP(1)", NARROW), ("MLP(100)", WIDE))
+    for operation, found in cases.items()
+}
+
+EXPERIMENTS = (
+    Experiment(
+        "thesis/ch1/mlp",
+        "Does a perceptron learn arithmetic beyond its training range? (thesis 1.4.1)",
+        (*NARROW.values(), *FOUR.values(), *WIDE.values(), NAU, NMU),
+        SEEDS,
+        tied(
+            (
+                c
+                for c in claims("MLP vs NMU, U[1,2)->U[2,6), 2 inputs")
+                if c.metric in (*RESULTS, "solved_at")
+            ),
+            TABLE,
+        )
+        + tied(claims("MLP vs NALM surface"), SURFACES),
+    ),
+)

@@ -1,0 +1,93 @@
+"""Thesis chapter 6: do scaled inputs help a unit, and do other losses than the squared error?"""
+
+from nalm.config import Case, Claim, Experiment, Layer, Recipe, split
+from nalm.experiments.published import claims
+from nalm.experiments.thesis.ch3 import SEEDS, single, sparse
+from nalm.experiments.thesis.ch4 import LONG, NMU, SHORT, SNMU, sums
+from nalm.experiments.thesis.ch5 import NEW, TEN, divide
+
+FREE, PRESSED = Recipe(), sparse(10)
+FEYN = (Layer("Affine", 2), NMU, Layer("Affine"))  # the learnt factors and offsets around the unit
+
+
+def scaled(model: tuple[Layer, ...], scaling: str, recipe: Recipe) -> tuple[Case, ...]:
+    """Multiplication of two inputs over the nine ranges."""
+    return tuple(case.replace(model=model, scaling=scaling) for case in single("NMU", "multiply", recipe))
+
+
+def scaling_claims() -> tuple[Claim, ...]:
+    """No success with either scaling, with the regulariser or without."""
+    names = {"NMU z-score": "NMU (zscore", "NMU Feyn min-max": "Affine-NMU-Affine (minmax"}
+    return tuple(
+        c.replace(unit=names[c.unit] + rest)
+        for c in claims("feature scaling, single-module 2 inputs")
+        for rest in (")", ", weight 10)")
+    )
+
+
+# Table 6.1: one batch; the published widths and means of both inputs and nothing else about them.
+BATCH = split(2.15035 - 1 / 0.649115, 2.15035 + 1 / 0.649115, 5.67394 - 1 / 0.261765, 5.67394 + 1 / 0.261765)
+TABLE = Case(FEYN, "multiply", BATCH, BATCH, Recipe(), sample=128, scaling="minmax")
+
+
+def losses(recipe: Recipe, switch: int) -> tuple[Recipe, ...]:
+    """The four losses of the chapter."""
+    return (
+        recipe,
+        recipe.replace(loss="pcc"),
+        recipe.replace(loss="mape"),
+        recipe.replace(loss="pcc", then="mse", switch=switch),
+    )
+
+
+def arithmetic(layer: Layer, recipe: Recipe) -> tuple[Case, ...]:
+    """The two-layer task of chapter 4 with each loss."""
+    return tuple(c for one in losses(recipe, 750_000) for c in sums(layer, one))
+
+
+def arithmetic_claims() -> tuple[Claim, ...]:
+    """Relative errors solve nothing; correlation first, then squares, solves something on every range."""
+    names = {
+        "NAU-NMU MAPE": "NAU-NMU (mape)",
+        "NAU-sNMU MAPE": "NAU-SNMU (mape)",
+        "NAU-NMU PCC-MSE": "NAU-NMU (pcc, then mse)",
+    }
+    return tuple(c.replace(unit=names[c.unit], n=20) for c in claims("losses, arithmetic dataset"))
+
+
+EXPERIMENTS = (
+    Experiment(
+        "thesis/ch6/scaling",
+        "Does scaling the inputs help the NMU? (thesis 6.1, Fig. 6.1)",
+        (
+            *scaled((NMU,), "", FREE),
+            *scaled((NMU,), "", PRESSED),
+            *scaled(FEYN, "minmax", FREE),
+            *scaled(FEYN, "minmax", PRESSED),
+            *scaled((NMU,), "zscore", FREE),
+            *scaled((NMU,), "zscore", PRESSED),
+        ),
+        SEEDS,
+        scaling_claims(),
+    ),
+    Experiment(
+        "thesis/ch6/feyn",
+        "What do learnt factors around an NMU become, its weights fixed or learnt? (thesis Table 6.1)",
+        (TABLE, TABLE.replace(model=(FEYN[0], Layer("Fixed"), FEYN[2]))),
+        SEEDS,
+    ),
+    Experiment(
+        "thesis/ch6/losses/division",
+        "Which loss finds a / b among 10 inputs? (thesis 6.3.3)",
+        tuple(c for unit in NEW for recipe in losses(TEN[unit], 25_000) for c in divide(unit, recipe, 10)),
+        SEEDS,
+        tuple(c.replace(unit="ModifiedRealNPU") for c in claims("losses, div 10 inputs")),
+    ),
+    Experiment(
+        "thesis/ch6/losses/arithmetic",
+        "Which loss finds the product of two sums of 100 inputs? (thesis 6.3.1)",
+        (*arithmetic(NMU, LONG), *arithmetic(SNMU, SHORT)),
+        tuple(range(20)),
+        arithmetic_claims(),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Weights, SymPy expressions and text, each from the others."""

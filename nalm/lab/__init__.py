@@ -1,0 +1,1 @@
+"""The laboratory: running experiments, checking what is stored, and what they cost."""

@@ -1,0 +1,1 @@
+"""Who trains: processes of this machine, or a Ray cluster."""

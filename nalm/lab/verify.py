@@ -1,0 +1,185 @@
+"""Is what a store says true? Every derived number again from curves and weights, and some runs trained again."""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from nalm.config import Case
+from nalm.engine import Run, device_for, images, train
+from nalm.engine.gold import gold
+from nalm.engine.images import mnist
+from nalm.engine.model import Network, spelled
+from nalm.engine.numbers.training import EVERY
+from nalm.errors import NALMError
+from nalm.results.merge import close
+from nalm.results.runs import Outcome, Runs, judged
+from nalm.results.store import Arrays, Store
+from nalm.tasks.threshold import threshold
+from nalm.units import Unit
+from nalm.units.spelling import letters
+
+READ = 1e-3  # by which a sparsity error may be off: raw parameters are found again from effective weights
+CURVES = ("validation", "test", "sparsity")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A number that is not what its run says."""
+
+    outcome: Outcome
+    what: str
+    stored: object
+    found: object
+
+    def __str__(self) -> str:
+        o = self.outcome
+        return (
+            f"{o.case.name} ({o.case.hash[:12]}) seed {o.seed}: {self.what} is stored as {self.stored}, "
+            f"and should be {self.found}"
+        )
+
+
+def recomputed(store: Store) -> Iterator[Finding]:
+    """Every derived number of every run that its curves and weights contradict."""
+    known: dict[object, str] = {}
+    limits: dict[str, float] = {}
+    for o in store.outcomes():
+        arrays = store.arrays(o.case.hash, o.seed)
+        if broken := _shape(arrays, o.case.digits is not None):
+            yield Finding(o, "its record", broken, "whole")
+            continue
+        if o.case.hash not in limits:
+            limits[o.case.hash] = _limit(o.case)
+        if not close(np.array(o.threshold), np.array(limits[o.case.hash])):
+            yield Finding(o, "threshold", o.threshold, limits[o.case.hash])
+        yield from _marks(o, arrays)
+        yield from _end(o, arrays, known)
+
+
+def _shape(arrays: Arrays, reading: bool) -> str:
+    """What is wrong with a record, if anything."""
+    for name in ("steps", *CURVES):
+        if name not in arrays or arrays[name].ndim != 1 or len(arrays[name]) != len(arrays["steps"]):
+            return f"without a proper {name}"
+    steps = arrays["steps"]
+    if not len(steps) or steps.dtype.kind != "i" or (np.diff(steps) <= 0).any():
+        return "without steps that rise"
+    weights = reading or any(n.startswith("weights.") for n in arrays)  # layers behind a reader may have none
+    return "" if weights else "without weights"
+
+
+def _limit(case: Case) -> float:
+    return gold(case) if case.threshold.kind == "gold" else threshold(case)
+
+
+def _marks(o: Outcome, arrays: Arrays) -> Iterator[Finding]:
+    """Best evaluation and first solved one; of a thinned curve, what can be said of them."""
+    steps, low = arrays["steps"], arrays["test"] < o.threshold
+    whole = o.case.digits is not None or len(steps) >= -(-int(steps[-1]) // EVERY) + 1
+    if o.steps != steps[-1]:
+        yield Finding(o, "steps", o.steps, int(steps[-1]))
+    at = int(np.searchsorted(steps, o.best_step))
+    here = at < len(steps) and steps[at] == o.best_step
+    counts = judged(o.case, arrays["validation"])
+    if here:
+        for name in CURVES:
+            if not _equal(getattr(o, name), arrays[name][at]):
+                yield Finding(o, name, getattr(o, name), float(arrays[name][at]))
+    if (whole and steps[counts] != o.best_step) or arrays["validation"][counts] < o.validation:
+        yield Finding(o, "best step", o.best_step, int(steps[counts]))
+    first = int(steps[np.argmax(low)]) if low.any() else None
+    sooner = first is not None and (o.solved_at is None or first < o.solved_at)
+    if sooner or (whole and first != o.solved_at):
+        yield Finding(o, "solved at", o.solved_at, first)
+
+
+def _equal(a: float, b: float) -> bool:
+    return a == b or (a != a and b != b)
+
+
+def _end(o: Outcome, arrays: Arrays, known: dict[object, str]) -> Iterator[Finding]:
+    """How the run ended, and what its weights say and spell."""
+    weights = {n.removeprefix("weights."): a for n, a in arrays.items() if n.startswith("weights.")}
+    finite = np.isfinite(arrays["test"][-1]) and all(np.isfinite(w).all() for w in weights.values())
+    word = "solved" if o.test < o.threshold else "unsolved" if finite else "diverged"
+    if o.outcome != word:
+        yield Finding(o, "outcome", o.outcome, word)
+    if not finite:
+        return
+    try:
+        network = _network(o.case, weights)
+        if network is None:
+            return
+        sparsity = float(network.sparsity_error().detach())
+        if not abs(sparsity - arrays["sparsity"][-1]) <= READ:
+            yield Finding(o, "sparsity at the end", float(arrays["sparsity"][-1]), sparsity)
+        formula = _formula(network, o.case, known) if o.formula else ""
+    except (NALMError, RuntimeError, AttributeError, KeyError, ValueError) as error:
+        yield Finding(o, "weights", f"a model that cannot be built ({str(error)[:80]})", f"of {o.case.name}")
+        return
+    if o.formula != formula:
+        yield Finding(o, "formula", o.formula, formula)
+
+
+def _network(case: Case, weights: Arrays) -> Network | None:
+    """The trained model again, if its units can be made from effective weights."""
+    network = Network(case.model, case.inputs, bool(case.times)).eval().double()
+    for i, part in enumerate(network.parts()):
+        if not isinstance(part, Unit):
+            return None
+        mine = {n.partition(".")[2]: w for n, w in weights.items() if n.partition(".")[0] == str(i)}
+        if {n: tuple(w.shape) for n, w in part.weights().items()} != {n: w.shape for n, w in mine.items()}:
+            raise NALMError(f"there are {', '.join(weights)}")
+        part.assign_({n: torch.from_numpy(w).double() for n, w in mine.items()})
+    return network
+
+
+def _formula(network: Network, case: Case, known: dict[object, str]) -> str:
+    sign = True if case.digits or (case.train.kind == "uniform" and case.train.low > 0) else None
+    units = [part for part in network.parts() if isinstance(part, Unit)]
+    rounded = tuple(tuple(w.flatten().tolist()) for u in units for w in u.rounded().values())
+    key = (case.model, case.inputs, sign, rounded)
+    if key not in known:
+        known[key] = spelled(network, letters(case.inputs, positive=sign))
+    return known[key]
+
+
+def _read_again(o: Outcome, device: str, data: str) -> Runs:
+    """A run that reads images once more, from its start."""
+    assert o.case.digits is not None
+    place = str(mnist.folder(data)) if o.case.digits.source == "mnist" else ""
+    training = images.Training(
+        [Run(o.case, o.seed, 0)], device_for(device), compiled="compiled" in o.mode, data=place
+    )
+    while not training.finished:
+        training.advance()
+    return training.results()
+
+
+def sampled(outcomes: Sequence[Outcome], count: int, seed: int) -> list[Outcome]:
+    """Some of the runs, at random."""
+    return random.Random(seed).sample(list(outcomes), min(count, len(outcomes)))
+
+
+def trained_again(store: Store, o: Outcome, device: str = "auto", data: str = "") -> list[Finding]:
+    """Train one run once more and compare: verdict and start always, errors where device and engine are the same."""
+    if o.case.digits is not None:
+        runs = _read_again(o, device, data)
+    else:
+        runs = train(o.case, [o.seed], device, compiled=o.mode != "eager")
+    (line,) = runs.lines()
+    arrays = store.arrays(o.case.hash, o.seed)
+    found = [Finding(o, "outcome", o.outcome, line.outcome)] if o.outcome != line.outcome else []
+    for name, path in runs.trajectories[0].items():
+        stored = arrays.get(f"trajectories.{name}")
+        if stored is None or not np.array_equal(stored[0], path[0]):
+            found.append(Finding(o, f"the start of {name}", "another", "the one drawn for its seed"))
+    if line.mode == o.mode and line.device == o.device:
+        for name in CURVES:
+            first, second = getattr(o, name), getattr(line, name)
+            if not close(np.array(first), np.array(second)):
+                found.append(Finding(o, name, first, second))
+    return found

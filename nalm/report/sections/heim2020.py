@@ -1,0 +1,125 @@
+"""The power units' pictures: errors over the plane, and against parameters; with the paper's Table A2."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from nalm.claims.rules.spreads import mean_spread, median_spread
+from nalm.config import Claim
+from nalm.experiments.heim2020 import LARGE_TASK
+from nalm.experiments.published import claims
+from nalm.operations import SYSTEMS, outputs
+from nalm.report.figures import OPERATIONS, safe
+from nalm.report.sections.models import errors_over
+from nalm.report.sections.pareto import (
+    Figure,
+    by_model,
+    headed,
+    kept,
+    logarithmic,
+    number,
+    paneled,
+    published_points,
+    rank,
+    scattered,
+)
+from nalm.report.sections.systems import fits, pareto
+from nalm.report.study import Study
+from nalm.results.runs import Outcome
+
+CLIP = (-4.0, 2.0)  # of the logarithm of an error
+ROOTS = 5.0  # how far the map of the root goes
+
+
+def pictures(study: Study) -> list[Figure]:
+    """Every picture of an experiment whose cases measure more than one error."""
+    runs = [o for o in study.outcomes if o.measures]
+    if not runs:
+        return []
+    if runs[0].case.operation in SYSTEMS:
+        return [pareto(runs), *fits(study, runs)]
+    return [*_maps(study, runs), *([_sparse(runs)] if runs[0].case.counts else [])]
+
+
+def tables(study: Study) -> list[Figure]:
+    """Errors over grids with both statistics, published beside ours (the paper's Table A2)."""
+    runs = [o for o in study.outcomes if o.case.grids]
+    if not runs:
+        return []
+    names, found = outputs(runs[0].case.operation), by_model(runs)
+    theirs = {
+        (c.unit, c.operation): c for c in claims("simple arithmetic (2 in, 4 out)", places=("Table A2",))
+    }
+    rows = []
+    for name in names:
+        cells = []
+        for called, group in found.items():
+            values = [o.measures[name] for o in group]
+            claim = theirs.get(({"iNALU": "INALU"}.get(called, called), name))
+            cells.append([_spread(median_spread(values)), _spread(mean_spread(values)), _said(claim)])
+        rows.append({"name": OPERATIONS.get(name, name), "cells": cells})
+    note = "Mean absolute error over the grid: median ± MAD, mean ± standard error, and as published (in italics)."
+    return [{"note": note, "columns": list(found), "rows": rows}]
+
+
+def _spread(interval: Any) -> str:
+    return f"{interval.estimate:.3g} ± {interval.high - interval.estimate:.2g}"
+
+
+def _said(claim: Claim | None) -> str:
+    return (
+        "" if claim is None or claim.high is None else f"{claim.value:.4g} ± {claim.high - claim.value:.2g}"
+    )
+
+
+def _maps(study: Study, runs: Sequence[Outcome]) -> list[Figure]:
+    """A row of maps per operation, a column per model: the logarithm of the best run's error at every point."""
+    found = by_model([o for o in runs if o.case.grids])
+    if not found:
+        return []
+    names = [name for name, _ in next(iter(found.values()))[0].case.grids]
+    data, layout = [], paneled(len(names), len(found), 170)
+    for row, name in enumerate(names):
+        for column, (called, group) in enumerate(found.items()):
+            place = str(row * len(found) + column + 1) if row or column else ""
+            best = min(group, key=lambda o: rank(o.measures[name]))
+            layout["annotations"] += [headed(called, place)] if row == 0 else []
+            layout[f"yaxis{place}"] = {
+                "title": {"text": safe(OPERATIONS.get(name, name))} if column == 0 else {}
+            }
+            weights = kept(study, best)
+            if not weights:
+                continue
+            points = dict(best.case.grids)[name]
+            axis, errors = errors_over(
+                best.case, weights, name, points.replace(high=ROOTS + 0.05) if name == "sqrt" else points
+            )
+            z = [[number(v) for v in line] for line in np.log10(np.maximum(errors, 1e-30)).clip(*CLIP)]
+            shown = {"type": "heatmap", "x": axis.round(4).tolist(), "y": axis.round(4).tolist(), "z": z}
+            shown |= {"coloraxis": "coloraxis", "xaxis": f"x{place}", "yaxis": f"y{place}"}
+            data.append(
+                shown
+                | {
+                    "hovertemplate": f"{safe(called)}, seed {best.seed}<br>%{{x}}, %{{y}}: 10^%{{z:.2f}}<extra></extra>"
+                }
+            )
+    layout["coloraxis"] = {
+        "cmin": CLIP[0],
+        "cmax": CLIP[1],
+        "colorscale": "Viridis",
+        "colorbar": {"title": {"text": "log10 error"}, "thickness": 10},
+    }
+    note = "The run with the least mean error of each model and operation. Lighter is worse (Heim et al., Figure 6)."
+    return [{"title": "Errors over the plane", "note": note, "data": data, "layout": layout}]
+
+
+def _sparse(runs: Sequence[Outcome]) -> Figure:
+    task = runs[0].case.operation
+    size = f"nonzero {min(runs[0].case.counts):g}"
+    wanted = {"reciprocal": ("reciprocal", "divide")}.get(task, (task,))
+    points = [c for c in claims(LARGE_TASK, places=("Figure 7",)) if c.operation in wanted]
+    data = [*scattered(by_model(runs), size), *published_points(points, "test_mse")]
+    above = f"Parameters above {min(runs[0].case.counts):g}, and test error at the end"
+    note = f"{above}; open marks are published (Heim et al., Figure 7)."
+    return {"title": "Test error against parameters", "note": note, "data": data, "layout": logarithmic()}

@@ -1,0 +1,285 @@
+"""Networks that read two digits as the page shows them: what they read and calculate, by fold and by epoch."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nalm import stats
+from nalm.config import Case
+from nalm.report.figures import colours, safe, with_legend
+from nalm.report.sections.pictures import paired
+from nalm.report.study import Study
+from nalm.results.runs import Outcome
+from nalm.stats import Interval
+
+Figure = dict[str, Any]
+Array = npt.NDArray[np.float64]
+Looks = dict[str, tuple[str, str]]
+PARTS = ("label1", "label2", "output")  # what is right or wrong of a sample
+WORDS = {"label1": "first digit", "label2": "second digit", "output": "output"}
+SENSES = ("strict", "rounded", "decimals")
+SETS = {"seen": "training", "test": "test"}
+FOLD = 2  # whose confusions the thesis shows; the first there is, where it is missing
+WIDTH = 0.6  # of a place on the axis, shared by the cases
+WEIGHTS = ("0.weight[0]", "0.weight[1]")
+GOLD = {"multiply": (1, 1), "divide": (1, -1)}
+
+
+class Reading:
+    """The runs of one case, and what was measured of them."""
+
+    def __init__(self, study: Study, case: Case, name: str):
+        assert case.digits is not None
+        self.case, self.name, self.exact = case, name, case.digits.exact
+        key = case.hash[:12]
+        found = [(o, study.curves.get((key, o.seed), {})) for o in study.runs[key]]
+        self.runs = [(o, c) for o, c in found if "test.output.strict" in c]
+
+    def right(self, which: str, part: str, sense: str = "") -> list[float]:
+        """Per fold the share in percent that was right in a set, at the epoch that is judged."""
+        return [100 * float(self._curve(c, which, part, sense)[_at(o, c)]) for o, c in self.runs]
+
+    def _curve(self, curves: dict[str, Array], which: str, part: str, sense: str = "") -> Array:
+        usual = "rounded" if self.exact == "decimals" and part != "output" else self.exact
+        return curves[f"{which}.{part}.{sense or usual}"]
+
+    def mean(self, which: str, part: str, sense: str = "") -> Interval:
+        """The mean over folds, with Student's interval; in the case's own sense of right, if none is said."""
+        return stats.mean(self.right(which, part, sense), 0.0, 100.0)
+
+    def epochs(self, part: str) -> tuple[list[float], list[Interval]]:
+        """The same of the test at every epoch that was kept; folds are as long as the shortest."""
+        length = min(len(c["steps"]) for _, c in self.runs)
+        values = np.array([100 * self._curve(c, "test", part)[:length] for _, c in self.runs])
+        at = self.runs[0][1]["steps"][:length] / self.case.epoch
+        return [float(v) for v in at], [stats.mean(column, 0.0, 100.0) for column in values.T]
+
+    def confusion(self) -> tuple[int, Array]:
+        """A fold, and how often a digit (row) was read as another (column), both images together."""
+        o, curves = next(((o, c) for o, c in self.runs if o.seed == FOLD), self.runs[0])
+        return o.seed, curves["test.confusion"].reshape(2, 10, 10).sum(0)
+
+    def paths(self) -> list[tuple[int, Array, Array]]:
+        """Seed and path of the two weights of every fold, while they are numbers; none of layers that have others."""
+        few = [(o.seed, c) for o, c in self.runs if all(w in c for w in WEIGHTS) and "0.weight[2]" not in c]
+        paths = [(seed, np.stack([c[w] for w in WEIGHTS])) for seed, c in few]
+        kept = [(seed, path[:, np.isfinite(path).all(0)]) for seed, path in paths]
+        return [(seed, path[0], path[1]) for seed, path in kept if path.size]
+
+
+def _at(o: Outcome, curves: dict[str, Array]) -> int:
+    """Where among the kept evaluations the one that is judged stands."""
+    return int(np.argmin(np.abs(curves["steps"] - o.best_step)))
+
+
+def images(study: Study) -> list[dict[str, Any]]:
+    """A block for every operation on two digits: figures, and the table behind them."""
+    cases: dict[str, list[Reading]] = {}
+    for s in study.summaries:
+        if s.case.digits is not None and s.case.digits.layout != "sequence":
+            found = Reading(study, s.case, study.labels[s.case])
+            if found.runs:
+                cases.setdefault(s.case.operation, []).append(found)
+    looks = colours([c.name for group in cases.values() for c in group])
+    return [_block(study, operation, group, looks) for operation, group in cases.items()]
+
+
+def _block(study: Study, operation: str, group: Sequence[Reading], looks: Looks) -> dict[str, Any]:
+    moving = [c for c in group if c.paths()]
+    figures = [accuracies(group, looks), labels_over_epochs(group, looks)]
+    figures += [violins(group, looks)] if group[0].exact == "decimals" else []
+    figures += [trajectories(moving, looks, operation)] if moving else []
+    figures += [digits(group, looks)]
+    return {
+        "operation": operation,
+        "figures": figures,
+        "confusions": [confusion(c) for c in group],
+        "rows": [_row(c) for c in group],
+        "samples": paired(study, [(c.case, c.name) for c in group]),
+        "right": {"strict": "equal to the last bit", "rounded": "equal when rounded"}.get(
+            group[0].exact, "equal in five decimals"
+        ),
+    }
+
+
+def _row(c: Reading) -> dict[str, Any]:
+    cells = [c.mean(which, part) for which in SETS for part in PARTS]
+    cells += [c.mean("test", "output", sense) for sense in SENSES]
+    return {
+        "name": c.name,
+        "case": c.case.hash[:12],
+        "epochs": c.case.recipe.steps // c.case.epoch,
+        "cells": [{"estimate": i.estimate, "low": _finite(i.low), "high": _finite(i.high)} for i in cells],
+    }
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def accuracies(group: Sequence[Reading], looks: Looks) -> Figure:
+    """Digits and outputs that are right in training and in the test, means over folds (thesis Fig. 4.10)."""
+    places = [(which, part) for which in SETS for part in PARTS]
+    data = []
+    for k, c in enumerate(group):
+        found = [c.mean(*place) for place in places]
+        shift = (k - (len(group) - 1) / 2) * WIDTH / len(group)
+        data.append(
+            _marks(c.name, looks)
+            | {
+                "mode": "markers",
+                "x": [i + shift for i in range(len(places))],
+                "y": [i.estimate for i in found],
+            }
+            | {"error_y": _whiskers(found), "customdata": [c.case.hash[:12]] * len(places)}
+            | {"hovertemplate": f"<b>{safe(c.name)}</b>: %{{y:.2f}}%, {len(c.runs)} folds<extra></extra>"}
+        )
+    ticks = [f"{SETS[which]}: {WORDS[part]}" for which, part in places]
+    axis = {"tickvals": list(range(len(places))), "ticktext": ticks, "tickangle": -20, "zeroline": False}
+    layout = _layout("right, %", xaxis=axis, yaxis={"range": [-4, 104]})
+    return {"data": data, "layout": with_legend(layout, (trace["name"] for trace in data))}
+
+
+def violins(group: Sequence[Reading], looks: Looks) -> Figure:
+    """Right test outputs of every fold (thesis Figs 5.17 and G.10)."""
+    data = [
+        {
+            "type": "violin",
+            "name": safe(c.name),
+            "y": c.right("test", "output"),
+            "points": "all",
+            "pointpos": 0,
+            "spanmode": "hard",
+            "meanline": {"visible": True},
+            "line": {"color": looks[c.name][0]},
+            "text": [f"fold {o.seed}" for o, _ in c.runs],
+            "showlegend": False,
+        }
+        for c in group
+    ]
+    return {"data": data, "layout": _layout("right test outputs, %", yaxis={"range": [-4, 104]})}
+
+
+def labels_over_epochs(group: Sequence[Reading], looks: Looks) -> Figure:
+    """Digits read rightly in the test over the epochs (thesis Fig. F.5): the first solid, the second dotted."""
+    data = []
+    for c in group:
+        for part, dash in (("label1", "solid"), ("label2", "dot")):
+            x, found = c.epochs(part)
+            data.append(
+                _marks(c.name, looks)
+                | {"mode": "lines", "line": {"color": looks[c.name][0], "dash": dash, "width": 1.5}}
+                | {"x": x, "y": [i.estimate for i in found], "showlegend": part == "label1"}
+                | {"legendgroup": c.name, "text": [_ends(i) for i in found]}
+                | {
+                    "hovertemplate": f"<b>{safe(c.name)}</b>, {WORDS[part]}: %{{y:.2f}}% %{{text}}<extra></extra>"
+                }
+            )
+    axis = {"title": {"text": "epoch"}, "zeroline": False}
+    layout = _layout("digits read, %", xaxis=axis, yaxis={"range": [-4, 104]})
+    return {"data": data, "layout": with_legend(layout, (trace["name"] for trace in data))}
+
+
+def trajectories(group: Sequence[Reading], looks: Looks, operation: str) -> Figure:
+    """The paths of the two weights, a line per fold, from the open mark to the full one (thesis Fig. 4.11)."""
+    data: list[Figure] = []
+    for c in group:
+        for k, (seed, first, second) in enumerate(c.paths()):
+            colour = looks[c.name][0]
+            data.append(
+                _marks(c.name, looks)
+                | {"mode": "lines+markers", "x": first.tolist(), "y": second.tolist(), "showlegend": k == 0}
+                | {"legendgroup": c.name, "line": {"color": colour, "width": 1}}
+                | {"marker": {"color": colour, "size": [6, *[0] * (len(first) - 2), 9][-len(first) :]}}
+                | {
+                    "hovertemplate": f"<b>{safe(c.name)}</b>, fold {seed}: (%{{x:.4f}}, %{{y:.4f}})<extra></extra>"
+                }
+            )
+    if operation in GOLD:
+        gold = GOLD[operation]
+        star = {"symbol": "star-open", "size": 16, "color": "#888888"}
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": "solution",
+                "x": [gold[0]],
+                "y": [gold[1]],
+                "marker": star,
+            }
+        )
+    layout = _layout("second weight", xaxis={"title": {"text": "first weight"}})
+    return {"data": data, "layout": with_legend(layout, (trace["name"] for trace in data))}
+
+
+def digits(group: Sequence[Reading], looks: Looks) -> Figure:
+    """How often every digit was read rightly in the test of one fold (thesis Fig. F.1)."""
+    data = []
+    for c in group:
+        _, counts = c.confusion()
+        totals = counts.sum(-1)
+        y = [100 * counts[d, d] / totals[d] if totals[d] else None for d in range(10)]
+        data.append(
+            _marks(c.name, looks)
+            | {
+                "mode": "lines+markers",
+                "line": {"width": 1, "color": looks[c.name][0]},
+                "x": list(range(10)),
+                "y": y,
+            }
+            | {"hovertemplate": f"<b>{safe(c.name)}</b>, digit %{{x}}: %{{y:.2f}}%<extra></extra>"}
+        )
+    axis = {"title": {"text": f"digit (fold {group[0].confusion()[0]})"}, "dtick": 1, "zeroline": False}
+    layout = _layout("read rightly, %", xaxis=axis, yaxis={"range": [-4, 104]})
+    return {"data": data, "layout": with_legend(layout, (trace["name"] for trace in data))}
+
+
+def confusion(c: Reading) -> Figure:
+    """How often a digit was read as another in the test of one fold (thesis Fig. F.2)."""
+    seed, counts = c.confusion()
+    ten = list(range(10))
+    data = {
+        "type": "heatmap",
+        "x": ten,
+        "y": ten,
+        "z": np.log10(1 + counts).round(3).tolist(),
+        "text": counts.astype(int).tolist(),
+        "texttemplate": "%{text}",
+        "textfont": {"size": 8},
+        "colorscale": "Blues",
+        "reversescale": True,
+        "showscale": False,
+        "hovertemplate": "%{y} read as %{x}: %{text}<extra></extra>",
+    }
+    across, down = {"title": {"text": "read as"}, "dtick": 1}, {"dtick": 1, "autorange": "reversed"}
+    layout = _layout("digit", across, down)
+    layout |= {"height": 330, "title": {"text": f"{safe(c.name)}, fold {seed}", "font": {"size": 13}}}
+    return {"data": [data], "layout": layout | {"margin": {"l": 44, "r": 8, "t": 30, "b": 40}}}
+
+
+def _marks(name: str, looks: Looks) -> Figure:
+    colour, symbol = looks[name]
+    marker = {"color": colour, "symbol": symbol, "size": 7}
+    return {"type": "scatter", "name": safe(name), "marker": marker}
+
+
+def _whiskers(found: Sequence[Interval]) -> Figure:
+    up = [_finite(i.high - i.estimate) or 0.0 for i in found]
+    down = [_finite(i.estimate - i.low) or 0.0 for i in found]
+    return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, "thickness": 1.2, "width": 2}
+
+
+def _ends(i: Interval) -> str:
+    return f"[{i.low:.2f}, {i.high:.2f}]" if np.isfinite(i.low) else ""
+
+
+def _layout(title: str, xaxis: Figure | None = None, yaxis: Figure | None = None) -> Figure:
+    return {
+        "height": 380,
+        "margin": {"l": 60, "r": 12, "t": 12, "b": 64},
+        "hovermode": "closest",
+        "xaxis": xaxis or {},
+        "yaxis": {"title": {"text": title}, "zeroline": False, **(yaxis or {})},
+    }

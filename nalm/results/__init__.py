@@ -1,0 +1,1 @@
+"""Finished runs: how they are stored, read, merged, summarised and compared; nothing here needs torch."""

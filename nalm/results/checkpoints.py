@@ -1,0 +1,224 @@
+"""What is still in training, on disk: one file per population, replaced as a whole, exact to the last bit."""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+from nalm import __version__
+from nalm.errors import NALMError
+from nalm.results.store import Arrays, Key
+
+FOLDER = "checkpoints"
+NETWORKS = (
+    "networks"  # of single runs that read images: they stay, so that a longer training can go on from them
+)
+UNREADABLE = (
+    ValueError,
+    KeyError,
+    TypeError,
+    OverflowError,
+    RecursionError,
+)  # what reading hostile JSON may raise
+STALE = 600  # seconds within which a file may have been made and not locked yet
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A checkpoint file and the runs it holds, in their order; the numbers are read when asked for."""
+
+    path: Path
+    runs: tuple[Key, ...]
+
+    def arrays(self, wanted: Sequence[Key] | None = None) -> Arrays:
+        """The state of these runs (all of them if not said), as ``Training.restore`` takes it."""
+        try:
+            arrays, _ = _read(self.path)
+        except (safetensors.SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
+            raise _damaged(self.path, error) from None
+        if wanted is None or tuple(wanted) == self.runs:
+            return arrays
+        along = {"curves": 1, "trajectories": 1, "params": 0, "slots": 0, "resets": 0, "since": 0, "best": 0}
+        kinds = {name: along.get(name.split(".")[0]) for name in arrays}
+        try:
+            rows = [self.runs.index(key) for key in wanted]
+            return {n: a if (axis := kinds[n]) is None else a.take(rows, axis) for n, a in arrays.items()}
+        except (IndexError, ValueError) as error:
+            raise _damaged(self.path, error) from None
+
+
+def name_of(runs: Sequence[Key]) -> str:
+    """A population's name: it depends on its runs and their order alone."""
+    return hashlib.sha256(json.dumps([list(key) for key in runs]).encode()).hexdigest()[:24]
+
+
+def write(folder: Path, runs: Sequence[Key], arrays: Arrays) -> Path:
+    """Save a population's state; the old file stands until the new one is complete."""
+    path = folder / FOLDER / f"{name_of(runs)}.safetensors"
+    about = {"version": __version__, "runs": json.dumps([list(key) for key in runs])}
+    return _write(path, arrays, about)
+
+
+def _write(path: Path, arrays: Arrays, about: dict[str, str]) -> Path:
+    """A file that holds the sum of its own numbers, so that damage anywhere in it is noticed."""
+    temporary = None
+    about = {**about, "sum": _sum(arrays, about)}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
+            temporary = file.name
+            fcntl.flock(file, fcntl.LOCK_EX)  # it is somebody's
+            file.write(safetensors.numpy.save(arrays, metadata=about))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        raise NALMError(
+            f"The checkpoint {path} could not be written ({error.strerror}): free some space and run the same "
+            "command again; every finished run is safe."
+        ) from None
+    return path
+
+
+def _sum(arrays: Arrays, about: dict[str, str]) -> str:
+    """One word for all that a file says of itself, and for all names, kinds, shapes and bytes."""
+    found = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+    for name in sorted(arrays):
+        a = np.ascontiguousarray(arrays[name])
+        found.update(f"{name} {a.dtype} {a.shape}".encode() + a.tobytes())
+    return found.hexdigest()
+
+
+def _read(path: Path) -> tuple[Arrays, dict[str, str]]:
+    """All numbers of a file, and what it says of itself; if they are those that were written."""
+    with safetensors.safe_open(path, "np") as file:
+        about = file.metadata() or {}
+    arrays = safetensors.numpy.load_file(path)
+    if about.pop("sum") != _sum(arrays, about):
+        raise ValueError("its numbers are not those that were written")
+    return arrays, about
+
+
+def read(path: Path) -> Checkpoint:
+    """Which runs a file holds; a file that is damaged or of another version is refused."""
+    try:
+        with safetensors.safe_open(path, "np") as file:
+            about = file.metadata() or {}
+        runs = tuple((str(h), int(seed)) for h, seed in json.loads(about["runs"]))
+        version = about["version"]
+        if len(set(runs)) < len(runs):
+            raise ValueError("a run stands there twice")
+    except FileNotFoundError:
+        raise
+    except (safetensors.SafetensorError, OSError, *UNREADABLE) as error:
+        raise _damaged(path, error) from None
+    if version != __version__:
+        raise NALMError(
+            f"The checkpoint {path} was written by nalm {version}, this is {__version__}: finish it with that "
+            f"version, or delete the file to train its {len(runs)} runs from the start."
+        )
+    return Checkpoint(path, runs)
+
+
+def keep(folder: Path, trunk: str, seed: int, arrays: Arrays) -> None:
+    """Save one run's network under its case, however long, and seed; one that was trained longer is left as it is."""
+    path = _network(folder, trunk, seed)
+    before = kept(folder, trunk, seed)
+    if not before or before["at"] <= arrays["at"]:
+        about = {"version": __version__, "trunk": trunk, "seed": str(seed), "at": str(int(arrays["at"]))}
+        _write(path, arrays, about)
+
+
+def kept(folder: Path, trunk: str, seed: int) -> Arrays:
+    """What ``keep`` wrote, or nothing; a file that is damaged or of another version is refused."""
+    path = _network(folder, trunk, seed)
+    if not path.exists():
+        return {}
+    try:
+        arrays, about = _read(path)
+        found = about["version"], about["trunk"], about["seed"]
+        _ = float(arrays["at"])
+    except (safetensors.SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
+        raise _damaged(path, error) from None
+    if found != (__version__, trunk, str(seed)):
+        raise NALMError(
+            f"The network {path} is of nalm {found[0]}, case {found[1][:12]} and seed {found[2]}, not what its name "
+            "says: delete it, and its run starts again."
+        )
+    return arrays
+
+
+def keep_all(folder: Path, networks: Sequence[Key], state: Arrays) -> None:
+    """Save the networks of a population, each named by its case, however long, and its seed: a file each."""
+    for i, (trunk, seed) in enumerate(networks):
+        own = f"{i}."
+        keep(folder, trunk, seed, {n.removeprefix(own): a for n, a in state.items() if n.startswith(own)})
+
+
+def kept_all(folder: Path, networks: Sequence[Key]) -> Arrays:
+    """What ``keep_all`` wrote of these networks, as it took it; nothing of those that are not there."""
+    found = [kept(folder, trunk, seed) for trunk, seed in networks]
+    return {f"{i}.{name}": a for i, arrays in enumerate(found) for name, a in arrays.items()}
+
+
+def networks(folder: Path) -> list[tuple[str, int, int]]:
+    """The networks of a results folder that can be read: their case, however long, their seed and how far they are."""
+    found = []
+    for path in sorted((folder / NETWORKS).glob("*.safetensors")):
+        with contextlib.suppress(safetensors.SafetensorError, OSError, *UNREADABLE):
+            with safetensors.safe_open(path, "np") as file:
+                about = file.metadata() or {}
+            found.append((about["trunk"], int(about["seed"]), int(about["at"])))
+    return found
+
+
+def network_name(trunk: str, seed: int) -> str:
+    """The file of a network within a results folder."""
+    return f"{NETWORKS}/{trunk[:16]}-{seed}.safetensors"
+
+
+def _network(folder: Path, trunk: str, seed: int) -> Path:
+    return folder / network_name(trunk, seed)
+
+
+def found(folder: Path) -> list[Checkpoint]:
+    """Every checkpoint of a results folder, the newest first."""
+    dated = []
+    for path in (folder / FOLDER).glob("*.safetensors"):
+        with contextlib.suppress(FileNotFoundError):  # its owner has finished meanwhile
+            dated.append((path.stat().st_mtime, read(path)))
+    return [checkpoint for _, checkpoint in sorted(dated, key=lambda pair: -pair[0])]
+
+
+def latest(folder: Path, runs: Sequence[Key]) -> Checkpoint | None:
+    """The checkpoint of just this population, if it has one that can be read."""
+    try:
+        return read(folder / FOLDER / f"{name_of(runs)}.safetensors")
+    except (FileNotFoundError, NALMError):
+        return None
+
+
+def tidy(folder: Path) -> None:
+    """Remove what a process that was killed while it wrote has left behind: nobody holds it any more."""
+    for path in (*(folder / FOLDER).glob("*.tmp"), *(folder / NETWORKS).glob("*.tmp")):
+        with contextlib.suppress(OSError):  # somebody holds it, or was quicker
+            if abs(time.time() - path.stat().st_mtime) > STALE:
+                with open(path) as file:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    path.unlink()
+
+
+def _damaged(path: Path, error: Exception) -> NALMError:
+    return NALMError(f"The checkpoint {path} is damaged ({error}): delete it, and its runs start again.")

@@ -1,0 +1,101 @@
+"""Networks that read: their sizes and starts, what they leave out, and what they calculate."""
+
+import pytest
+import torch
+
+from nalm import draws
+from nalm.config import Layer
+from nalm.engine.images.program import Member, Program
+from nalm.engine.images.readers import Classifier, Dropout, Pair, buffers, softargmax, starts
+from nalm.experiments import EXPERIMENTS
+
+NMU = (Layer("NMU"),)
+
+
+def test_the_classifier_has_the_published_parameters():
+    count = [sum(p.numel() for p in part.parameters()) for part in Classifier(10).children()]
+    assert count == [320, 18_496, 0, 0, 1_179_776, 1_290]
+
+
+def test_a_sure_network_reads_whole_numbers_exactly():
+    logits = torch.full((10, 10), -60.0).fill_diagonal_(60.0)
+    assert softargmax(logits).tolist() == list(range(10))
+    assert softargmax(torch.zeros(1, 9), first=1).item() == pytest.approx(5)
+
+
+@pytest.mark.parametrize(("halvings", "chance"), [(1, 0.5), (2, 0.25)])
+def test_dropout_leaves_out_its_share_by_the_run_and_the_step(halvings, chance):
+    layer, x = Dropout(halvings), torch.ones(64, 999)
+    layer.noise.key.copy_(draws.keys([0], "dropout")[0])
+    first, second = layer(x), layer(x)
+    for y in (first, second):
+        kept = y != 0
+        assert abs(kept.float().mean() - (1 - chance)) < 5 * (chance * (1 - chance) / x.numel()) ** 0.5
+        assert torch.allclose(y[kept], torch.tensor(1 / (1 - chance)))
+    both = ((first == 0) & (second == 0)).float().mean()
+    assert abs(both - chance**2) < 0.01  # one step says nothing about the next
+    layer.noise.counter.zero_()
+    assert torch.equal(layer(x), first)
+    assert layer.eval()(x) is x
+
+
+def test_starts_are_torchs_and_a_function_of_the_seed():
+    network = Pair(NMU, 0)
+    one, again, other = (starts(network, seed) for seed in (0, 0, 1))
+    assert one.keys() == dict(network.named_parameters()).keys()
+    assert all(torch.equal(one[n], again[n]) and not torch.equal(one[n], other[n]) for n in one)
+    for name, inputs in {"conv1": 9, "conv2": 288, "fc1": 9216, "fc2": 128}.items():
+        for part in ("weight", "bias"):
+            values = one[f"reader.{name}.{part}"]
+            assert values.abs().max() <= inputs**-0.5
+        weight = one[f"reader.{name}.weight"]
+        assert weight.std() == pytest.approx((inputs * 3) ** -0.5, rel=0.1)
+    assert ((one["arithmetic.layers.0.weight"] - 0.5).abs() <= 0.25).all()
+
+
+def test_noise_of_units_and_what_is_left_out_have_keys_of_their_own():
+    found = buffers(Pair((Layer("SNMU"),), 0), 0)
+    assert len(found) == 3 and len({tuple(k.tolist()) for k in found.values()}) == 3
+
+
+def test_a_pair_is_read_image_by_image_and_then_calculated_with():
+    network = Pair((Layer("Fixed", options=(("operation", "divide"),)),), 1).eval()
+    images = torch.randn(3, 2, 28, 28)
+    output, digits = network(images)
+    alone = softargmax(network.reader(images[:, 1].unsqueeze(1)), 1)
+    torch.testing.assert_close(digits[:, 1], alone)
+    assert torch.equal(output[:, 0], digits[:, 0] / digits[:, 1])
+    assert ((digits >= 1) & (digits <= 9)).all()
+
+
+def test_lower_precision_stays_inside_the_reader():
+    network = Pair(NMU, 0, torch.bfloat16)
+    exact = Pair(NMU, 0)
+    exact.load_state_dict(network.state_dict())
+    images = torch.randn(4, 2, 28, 28)
+    (output, digits), (wanted, _) = network.eval()(images), exact.eval()(images)
+    assert output.dtype == digits.dtype == torch.float32
+    torch.testing.assert_close(output, wanted, rtol=0.05, atol=0.05)
+    weight = network.arithmetic.layers[0].weight[0]
+    by_hand = (weight * digits + 1 - weight)[:, :1] * (weight * digits + 1 - weight)[:, 1:]
+    torch.testing.assert_close(output, by_hand)
+
+
+def test_layers_can_start_alike_in_every_fold_while_readers_do_not():
+    network = Pair(NMU, 0)
+    own, shared = starts(network, 0), starts(network, 0, first=3)
+    same = {n for n in own if torch.equal(own[n], shared[n])}
+    assert same == {n for n in own if n.startswith("reader.")}
+    assert torch.equal(shared["arithmetic.layers.0.weight"], starts(network, 3)["arithmetic.layers.0.weight"])
+
+
+def test_units_that_divide_start_alike_and_elsewhere_apart():
+    def first(case, seed):
+        small = case.replace(digits=case.digits.replace(source="drawn", samples=2))
+        member = Member(Program(small, "", torch.device("cpu"), compiled=False), seed)
+        return member.params["arithmetic.layers.0.weight"].tolist()
+
+    alike = {c.model[0].unit: c for c in EXPERIMENTS["mnist/division"].cases}
+    for case in EXPERIMENTS["mnist/division-starts"].cases:
+        published = alike[case.model[0].unit]
+        assert first(published, 0) == first(published, 1) == first(case, 3) != first(case, 0)

@@ -1,0 +1,114 @@
+"""Whether stored numbers are true: recomputed from curves and weights, and trained again."""
+
+import pytest
+from layouts import CASES
+from typer.testing import CliRunner
+
+from nalm.cli import app
+from nalm.config import Case, Experiment, Layer, Range, Recipe
+from nalm.lab import verify
+from nalm.lab.run import run
+from nalm.results.store import Store
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Real runs, of units whose raw parameters are not their weights among them."""
+    recipe = Recipe(lr=1e-2, steps=100, batch=16)
+    cases = [
+        Case((Layer(unit),), operation, Range(1, 2), Range(2, 6), recipe)
+        for unit, operation in (
+            ("NMU", "multiply"),
+            ("NAU", "add"),
+            ("NALU", "multiply"),
+            ("RealNPU", "divide"),
+        )
+    ]
+    out = tmp_path_factory.mktemp("real")
+    run([Experiment("small", "A small one", tuple(cases), (0, 1))], out, compiled=False, workers=1)
+    return out
+
+
+def findings(folder, tmp_path, change):
+    """What is found after a change to a copy."""
+    (tmp_path / "results.db").write_bytes((folder / "results.db").read_bytes())
+    with Store(tmp_path, create=True) as store:
+        store.db.execute(change)
+    with Store(tmp_path) as store:
+        return [f.what for f in verify.recomputed(store)]
+
+
+def test_real_runs_are_true(folder):
+    with Store(folder) as store:
+        assert list(verify.recomputed(store)) == []
+        chosen = verify.sampled(store.outcomes(), 2, 7)
+        assert len(chosen) == 2
+        assert [verify.trained_again(store, o, "cpu") for o in chosen] == [[], []]
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ("test = test * 1.0001", "test"),
+        ("validation = validation / 2", "validation"),
+        ("sparsity = 0.123", "sparsity"),
+        ("outcome = 'solved'", "outcome"),
+        ("outcome = 'diverged'", "outcome"),
+        ("solved_at = 50", "solved at"),
+        ("best_step = 50", "best step"),
+        ("steps = 99", "steps"),
+        ("threshold = threshold * 2", "threshold"),
+        ("formula = 'a*b**7'", "formula"),
+    ],
+)
+def test_a_changed_number_is_found(folder, tmp_path, change, what):
+    found = findings(folder, tmp_path, f"UPDATE runs SET {change} WHERE seed = 1")
+    assert what in found and len(found) >= 1
+
+
+def test_arrays_of_another_run_are_found(folder, tmp_path):
+    with Store(folder) as store:
+        a, b = store.outcomes()[0].case.hash, store.outcomes()[-1].case.hash
+    data = f"(SELECT data FROM arrays WHERE hash = '{b}' AND seed = 0)"
+    found = findings(folder, tmp_path, f"UPDATE arrays SET data = {data} WHERE hash = '{a}' AND seed = 0")
+    assert "weights" in found
+
+
+def test_a_run_that_was_not_trained_so_is_found(folder, tmp_path):
+    """Another seed's results are true in themselves; only training shows that they are not this seed's."""
+    (tmp_path / "results.db").write_bytes((folder / "results.db").read_bytes())
+    with Store(tmp_path, create=True) as store:
+        for table in ("runs", "arrays"):
+            store.db.execute(f"DELETE FROM {table} WHERE seed = 0")
+            store.db.execute(f"UPDATE {table} SET seed = 0")
+    with Store(tmp_path) as store:
+        assert list(verify.recomputed(store)) == []
+        found = verify.trained_again(store, store.outcomes()[0], "cpu")
+    assert any("the start of" in f.what for f in found)
+
+
+def test_the_command_tells_and_fails(folder, tmp_path):
+    done = CliRunner().invoke(app, ["verify", "--out", str(folder), "--sample", "1", "--seed", "3"])
+    assert done.exit_code == 0 and "8 runs recomputed: nothing is wrong" in done.stdout
+    assert done.stdout.count("Trained again") == 1
+    (tmp_path / "results.db").write_bytes((folder / "results.db").read_bytes())
+    with Store(tmp_path, create=True) as store:
+        store.db.execute("UPDATE runs SET outcome = 'solved', test = 0")
+    done = CliRunner().invoke(app, ["verify", "--out", str(tmp_path), "--sample", "0"])
+    assert done.exit_code == 1 and "numbers are wrong" in done.stdout
+
+
+def test_networks_that_read_images_are_true(tmp_path):
+    pair = CASES["pair"].replace(recipe=CASES["pair"].recipe.replace(steps=3))
+    fixed = pair.replace(
+        model=(Layer("Fixed", options=(("operation", "multiply"),)),), recipe=Recipe(steps=3, batch=16)
+    )
+    late = fixed.replace(digits=fixed.digits.replace(chosen="train"))
+    (tmp_path / "changed").mkdir()
+    asked = Experiment("images", "Small ones", (pair, fixed, late), (0,))
+    run([asked], tmp_path, device="cpu", workers=1)
+    with Store(tmp_path) as store:
+        assert list(verify.recomputed(store)) == []
+        (o,) = (o for o in store.outcomes() if o.case == pair)
+        assert verify.trained_again(store, o, "cpu") == []
+    assert {"best step"} <= set(findings(tmp_path, tmp_path / "changed", "UPDATE runs SET best_step = 0"))
