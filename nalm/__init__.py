@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from nalm.engine import Runs as Runs
     from nalm.engine import train as train
     from nalm.errors import NALMError as NALMError
-    from nalm.formulas.parse import from_formula as from_formula
+    from nalm.formulas.from_formula import from_formula as from_formula
     from nalm.formulas.symbolic import disagreement as disagreement
     from nalm.formulas.symbolic import latex as latex
     from nalm.losses import LOSSES as LOSSES

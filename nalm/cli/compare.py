@@ -22,11 +22,11 @@ def compare(
     """Compare two results folders case by case and seed by seed, or one with the published claims."""
     from rich.console import Console
 
+    from nalm.claims.compare import compare_published
     from nalm.cli.tables import verdicts as verdict_tables
     from nalm.errors import NALMError
     from nalm.results import source
     from nalm.results.compare import compare as find_changes
-    from nalm.results.compare import compare_published
 
     if a == PUBLISHED:
         raise NALMError(f"The word {PUBLISHED} comes second: nalm compare FOLDER {PUBLISHED}.")

@@ -136,10 +136,10 @@ def run(
     from rich.console import Console
 
     from nalm.cli import progress
-    from nalm.lab import request as asked
+    from nalm.lab import request
     from nalm.lab import run as lab
 
-    wanted, own = asked.experiments(name, seeds, only or [], unit or [], like, steps, epochs)
+    wanted, own = request.experiments(name, seeds, only or [], unit or [], like, steps, epochs)
     error = Console(stderr=True)
     with contextlib.ExitStack() as stack:
         executor = None
@@ -181,7 +181,7 @@ def _results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
     from nalm.claims.rules import lengths
     from nalm.cli.tables import results as tables
     from nalm.experiments import EXPERIMENTS
-    from nalm.results.files import points
+    from nalm.results.curves import points
     from nalm.results.store import Store
     from nalm.results.summary import summarise
 
@@ -239,11 +239,11 @@ def _shown(summaries: "Sequence[Summary]", runs: "Sequence[Outcome]", width: int
 @app.command()
 def status(out: Out = OUT, json: Json = False) -> None:
     """Say what a results folder holds, who is working on it, and what is left."""
-    from nalm.lab import request as asked
+    from nalm.lab import status as lab_status
     from nalm.results.store import Store
 
     with Store(out) as store:
-        found = asked.status(store)
+        found = lab_status.status(store)
     if json:
         print_json(found)
         return

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from nalm.config import Case, Layer, Range, Recipe
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
-from nalm.lab.request import KEYS, chosen
+from nalm.experiments.select import KEYS, chosen
 from nalm.operations import operation as find_operation
 from nalm.stats import Interval
 

@@ -17,6 +17,8 @@ from nalm.errors import NALMError, unknown
 from nalm.experiments import EXPERIMENTS
 from nalm.results import files as shipped
 from nalm.results import source
+from nalm.results.curves import best as finest_of
+from nalm.results.curves import points as thinned
 from nalm.results.runs import Outcome
 from nalm.results.store import Store
 from nalm.results.summary import Summary, summarise
@@ -100,10 +102,10 @@ def _stored(store: Store, name: str) -> Study:
     outcomes = store.outcomes(name)
     cases = store.cases(name)
     about = shipped.origin(store, name, outcomes) if outcomes else {}
-    finest = shipped.best(outcomes)
+    finest = finest_of(outcomes)
     shown = {(o.case.hash, o.seed): o for o in _drawn(outcomes)}
     shown |= {(o.case.hash, o.seed): o for o in outcomes if (o.case.hash, o.seed) in finest}
-    curves = {(key[0][:12], key[1]): shipped.points(store, o, key in finest) for key, o in shown.items()}
+    curves = {(key[0][:12], key[1]): thinned(store, o, key in finest) for key, o in shown.items()}
     seen = {o.case.hash for o in outcomes}
     empty = [case.name for case in cases if case.hash not in seen]
     return _study(name, store.experiments()[name], outcomes, curves, about, empty)

@@ -43,9 +43,9 @@ class Checkpoint:
     def arrays(self, wanted: Sequence[Key] | None = None) -> Arrays:
         """The state of these runs (all of them if not said), as ``Training.restore`` takes it."""
         try:
-            arrays, _ = _read(self.path)
+            arrays, _ = read_arrays(self.path)
         except (safetensors.SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
-            raise _damaged(self.path, error) from None
+            raise damaged(self.path, error) from None
         if wanted is None or tuple(wanted) == self.runs:
             return arrays
         along = {"curves": 1, "trajectories": 1, "params": 0, "slots": 0, "resets": 0, "since": 0, "best": 0}
@@ -54,7 +54,7 @@ class Checkpoint:
             rows = [self.runs.index(key) for key in wanted]
             return {n: a if (axis := kinds[n]) is None else a.take(rows, axis) for n, a in arrays.items()}
         except (IndexError, ValueError) as error:
-            raise _damaged(self.path, error) from None
+            raise damaged(self.path, error) from None
 
 
 def name_of(runs: Sequence[Key]) -> str:
@@ -66,10 +66,10 @@ def write(folder: Path, runs: Sequence[Key], arrays: Arrays) -> Path:
     """Save a population's state; the old file stands until the new one is complete."""
     path = folder / FOLDER / f"{name_of(runs)}.safetensors"
     about = {"version": __version__, "runs": json.dumps([list(key) for key in runs])}
-    return _write(path, arrays, about)
+    return write_arrays(path, arrays, about)
 
 
-def _write(path: Path, arrays: Arrays, about: dict[str, str]) -> Path:
+def write_arrays(path: Path, arrays: Arrays, about: dict[str, str]) -> Path:
     """A file that holds the sum of its own numbers, so that damage anywhere in it is noticed."""
     temporary = None
     about = {**about, "sum": _sum(arrays, about)}
@@ -101,7 +101,7 @@ def _sum(arrays: Arrays, about: dict[str, str]) -> str:
     return found.hexdigest()
 
 
-def _read(path: Path) -> tuple[Arrays, dict[str, str]]:
+def read_arrays(path: Path) -> tuple[Arrays, dict[str, str]]:
     """All numbers of a file, and what it says of itself; if they are those that were written."""
     with safetensors.safe_open(path, "np") as file:
         about = file.metadata() or {}
@@ -123,74 +123,13 @@ def read(path: Path) -> Checkpoint:
     except FileNotFoundError:
         raise
     except (safetensors.SafetensorError, OSError, *UNREADABLE) as error:
-        raise _damaged(path, error) from None
+        raise damaged(path, error) from None
     if version != __version__:
         raise NALMError(
             f"The checkpoint {path} was written by nalm {version}, this is {__version__}: finish it with that "
             f"version, or delete the file to train its {len(runs)} runs from the start."
         )
     return Checkpoint(path, runs)
-
-
-def keep(folder: Path, trunk: str, seed: int, arrays: Arrays) -> None:
-    """Save one run's network under its case, however long, and seed; one that was trained longer is left as it is."""
-    path = _network(folder, trunk, seed)
-    before = kept(folder, trunk, seed)
-    if not before or before["at"] <= arrays["at"]:
-        about = {"version": __version__, "trunk": trunk, "seed": str(seed), "at": str(int(arrays["at"]))}
-        _write(path, arrays, about)
-
-
-def kept(folder: Path, trunk: str, seed: int) -> Arrays:
-    """What ``keep`` wrote, or nothing; a file that is damaged or of another version is refused."""
-    path = _network(folder, trunk, seed)
-    if not path.exists():
-        return {}
-    try:
-        arrays, about = _read(path)
-        found = about["version"], about["trunk"], about["seed"]
-        _ = float(arrays["at"])
-    except (safetensors.SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
-        raise _damaged(path, error) from None
-    if found != (__version__, trunk, str(seed)):
-        raise NALMError(
-            f"The network {path} is of nalm {found[0]}, case {found[1][:12]} and seed {found[2]}, not what its name "
-            "says: delete it, and its run starts again."
-        )
-    return arrays
-
-
-def keep_all(folder: Path, networks: Sequence[Key], state: Arrays) -> None:
-    """Save the networks of a population, each named by its case, however long, and its seed: a file each."""
-    for i, (trunk, seed) in enumerate(networks):
-        own = f"{i}."
-        keep(folder, trunk, seed, {n.removeprefix(own): a for n, a in state.items() if n.startswith(own)})
-
-
-def kept_all(folder: Path, networks: Sequence[Key]) -> Arrays:
-    """What ``keep_all`` wrote of these networks, as it took it; nothing of those that are not there."""
-    found = [kept(folder, trunk, seed) for trunk, seed in networks]
-    return {f"{i}.{name}": a for i, arrays in enumerate(found) for name, a in arrays.items()}
-
-
-def networks(folder: Path) -> list[tuple[str, int, int]]:
-    """The networks of a results folder that can be read: their case, however long, their seed and how far they are."""
-    found = []
-    for path in sorted((folder / NETWORKS).glob("*.safetensors")):
-        with contextlib.suppress(safetensors.SafetensorError, OSError, *UNREADABLE):
-            with safetensors.safe_open(path, "np") as file:
-                about = file.metadata() or {}
-            found.append((about["trunk"], int(about["seed"]), int(about["at"])))
-    return found
-
-
-def network_name(trunk: str, seed: int) -> str:
-    """The file of a network within a results folder."""
-    return f"{NETWORKS}/{trunk[:16]}-{seed}.safetensors"
-
-
-def _network(folder: Path, trunk: str, seed: int) -> Path:
-    return folder / network_name(trunk, seed)
 
 
 def found(folder: Path) -> list[Checkpoint]:
@@ -220,5 +159,6 @@ def tidy(folder: Path) -> None:
                     path.unlink()
 
 
-def _damaged(path: Path, error: Exception) -> NALMError:
+def damaged(path: Path, error: Exception) -> NALMError:
+    """The error that says so, and what to do."""
     return NALMError(f"The checkpoint {path} is damaged ({error}): delete it, and its runs start again.")

@@ -6,11 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from nalm import stats
-from nalm.claims import Verdict, verdicts
 from nalm.config import Case
 from nalm.config.labels import unit_of
-from nalm.errors import NALMError
-from nalm.experiments import EXPERIMENTS
 from nalm.results.runs import Outcome
 from nalm.stats import Difference, Interval
 
@@ -100,22 +97,6 @@ def compare(a: Results, b: Results) -> list[Change]:
             name, case, _ = first.get(key) or second[key]
             changes.append(Change(name, case, "B" if key in first else "A"))
     return sorted(_adjusted(changes), key=_order)
-
-
-def compare_published(results: Results) -> dict[str, list[Verdict]]:
-    """The published claims of every experiment beside its runs, the most telling first.
-
-    Only runs of the published cases count: other recipes and units of one's own have no claims.
-    """
-    known = {name: runs for name, runs in results.items() if name in EXPERIMENTS and EXPERIMENTS[name].claims}
-    if not known:
-        have = ", ".join(name for name, e in EXPERIMENTS.items() if e.claims)
-        raise NALMError(f"Nothing is published about {', '.join(results) or 'no runs'}; claims: {have}.")
-    order = {"differs": 0, "agrees": 1}
-    found = {}
-    for name, runs in known.items():
-        found[name] = sorted(verdicts(EXPERIMENTS[name], runs), key=lambda v: order.get(v.verdict, 2))
-    return found
 
 
 def _cases(results: Results) -> dict[str, tuple[str, Case, Seeds]]:

@@ -16,16 +16,11 @@ import numpy as np
 from nalm.config import Case
 from nalm.config.labels import unit_of
 from nalm.errors import NALMError
-from nalm.operations import SYSTEMS
+from nalm.results.curves import best, points
 from nalm.results.runs import Outcome
 from nalm.results.store import Store
 
-POINTS = 51  # of a curve that is shipped
-SEEN = ("test", "validation")  # curves that are shipped for every run
-RECORDS = "records."
 PICTURES = ("examples.", "pairs.")
-MOVING = 5  # seeds whose weight trajectories are shipped
-DRAWN = ("MLP",)  # baselines whose predictions are drawn
 NUMBERS = [f.name for f in fields(Outcome) if f.name not in ("case", "seed", "version", "measures")]
 PEOPLE = ("unit", "operation", "train", "inputs")  # columns for readers; the JSON holds the cases themselves
 
@@ -128,65 +123,6 @@ def _day(seconds: float) -> str:
         return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date().isoformat()
     except (OverflowError, ValueError, OSError):  # of a clock that was wrong
         return ""
-
-
-def error(o: Outcome, name: str = "test") -> float:
-    """A run's error at the end; not a number is the worst."""
-    return math.inf if math.isnan(o.measures[name]) else o.measures[name]
-
-
-def economical(o: Outcome) -> float:
-    """A run's error times the number of its parameters: what a sparse and precise fit has least of."""
-    return error(o) * max(1.0, *(v for name, v in o.measures.items() if name.startswith("nonzero")))
-
-
-def best(outcomes: Sequence[Outcome]) -> set[tuple[str, int]]:
-    """The runs that are drawn from their final weights: of each case, those with the least error over a grid.
-
-    Of fitted systems, those of each model with the least error, and with the least product of error and parameters.
-    """
-    found: dict[tuple[str, str], Outcome] = {}
-    for o in outcomes:
-        if o.case.operation in SYSTEMS:
-            for name, rank in (("error", error), ("economy", economical)):
-                first = found.setdefault((unit_of(o.case), name), o)
-                if rank(o) < rank(first):
-                    found[unit_of(o.case), name] = o
-        for name, _ in o.case.grids:
-            first = found.setdefault((o.case.hash, name), o)
-            if error(o, name) < error(first, name):
-                found[o.case.hash, name] = o
-    return {(o.case.hash, o.seed) for o in found.values()}
-
-
-def points(store: Store, o: Outcome, finest: bool = False) -> dict[str, np.ndarray]:
-    """A run's curves at some 51 of its evaluations, and for the first seeds the paths of its weights.
-
-    Starts on a grid are a map, which needs all of them; perceptrons of two inputs are drawn from their final weights,
-    as are the finest runs over a grid. What else was recorded of a network that reads images is there as well, also at
-    the evaluation that counts; of sequences at every one, since references say which of them solves a length.
-    """
-    arrays = store.arrays(o.case.hash, o.seed)
-    count = len(arrays["steps"])
-    every = o.case.digits is not None and o.case.digits.length
-    kept = np.linspace(0, count - 1, count if every else min(POINTS, count)).round().astype(int)
-    if o.case.digits is not None:
-        kept = np.append(kept, np.flatnonzero(arrays["steps"] == o.best_step))
-    kept = np.unique(kept)
-    found = {name: arrays[name][kept] for name in ("steps", *SEEN)}
-    if finest:
-        found |= {name: v.flatten() for name, v in arrays.items() if name.startswith("weights.")}
-    recorded = {n.removeprefix(RECORDS): v for n, v in arrays.items() if n.startswith(RECORDS)}
-    found |= {name: v[kept] if v.shape == (count,) else v.flatten() for name, v in recorded.items()}
-    if o.seed >= MOVING and not o.case.recipe.grid and o.case.digits is None:
-        return found
-    paths = {n.removeprefix("trajectories."): v for n, v in arrays.items() if n.startswith("trajectories.")}
-    for name, values in paths.items():
-        flat = values[kept].reshape(len(kept), -1)
-        found |= {f"{name}[{i}]": flat[:, i] for i in range(flat.shape[1])}
-    if o.case.inputs == 2 and any(layer.unit in DRAWN for layer in o.case.model) and not o.case.grids:
-        found |= {name: v.flatten() for name, v in arrays.items() if name.startswith("weights.")}
-    return found
 
 
 def _curves(store: Store, outcomes: Sequence[Outcome]) -> str:

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from nalm.cli import app
 from nalm.config import Experiment
 from nalm.errors import NALMError
-from nalm.lab import request as asked
+from nalm.lab.status import status as status_of
 from nalm.report import page
 from nalm.results import checkpoints, database, source
 from nalm.results import files as shipped
@@ -240,7 +240,7 @@ def everything(folder, tmp_path):
         return found
 
     with Store(folder) as store:
-        status = timed("status", lambda: asked.status(store))
+        status = timed("status", lambda: status_of(store))
         outcomes = timed("outcomes", store.outcomes)
         timed("summarise", lambda: summarise(outcomes))
         timed("take", lambda: store.found([(case().hash, seed) for seed in range(1_000)]))

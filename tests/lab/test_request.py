@@ -6,7 +6,8 @@ from nalm.config.labels import unit_of
 from nalm.engine import check, images
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
-from nalm.lab.request import chosen, experiments
+from nalm.experiments.select import chosen
+from nalm.lab.request import experiments
 from nalm.units import UNITS
 
 MINE = """

@@ -16,7 +16,7 @@ from nalm.report import page as pages
 from nalm.report.sections.pictures import coloured, localised, png
 from nalm.report.sections.sequences import sequences
 from nalm.report.study import studies
-from nalm.results.files import points
+from nalm.results.curves import points
 from nalm.results.runs import Runs
 from nalm.results.store import Store
 

@@ -11,11 +11,12 @@ from made import case, outcomes, runs
 from typer.testing import CliRunner
 
 import nalm.cli.compare  # noqa: F401  (registers its commands)
+from nalm.claims.compare import compare_published
 from nalm.cli.app import app
 from nalm.config import Case, Experiment, Layer, Range
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
-from nalm.results.compare import compare, compare_published
+from nalm.results.compare import compare
 from nalm.results.files import ship
 from nalm.results.store import Store
 

@@ -20,8 +20,8 @@ from nalm.discover.regressor import NALMRegressor
 from nalm.engine import Run, Training
 from nalm.engine.images import mnist
 from nalm.formulas.parse import parse
-from nalm.lab import request as asked
 from nalm.lab.executors.local import tensors
+from nalm.lab.status import status
 from nalm.results import checkpoints, packed
 from nalm.results import files as shipped
 from nalm.results.store import NAME, Store
@@ -68,7 +68,7 @@ def _store(folder: Path) -> bytes:
 def _read_store(folder: Path) -> None:
     """All that the commands read of a store."""
     with Store(folder) as store:
-        asked.status(store)
+        status(store)
         outcomes = store.outcomes()
         summarise(outcomes)
         for name in store.experiments():

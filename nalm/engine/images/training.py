@@ -13,7 +13,7 @@ from nalm.engine.model import spelled
 from nalm.engine.plan import Run
 from nalm.engine.records import SMALL
 from nalm.errors import NALMError
-from nalm.results import checkpoints
+from nalm.results import networks as saved
 from nalm.results.runs import Mark, Runs, judged
 from nalm.units import Unit
 from nalm.units.spelling import letters
@@ -117,7 +117,7 @@ class Trained:
         """Put back what ``state`` took out; of a shorter training without the evaluation at its end."""
         member, case = self.member, self.run.case
         if odd := self._odd(tensors):
-            file = checkpoints.network_name(case.trunk.hash, self.run.seed)
+            file = saved.network_name(case.trunk.hash, self.run.seed)
             raise NALMError(
                 f"The network {file} of the results folder is damaged or of another kind (see {odd!r}): delete it, "
                 "and its run starts again."

@@ -7,8 +7,8 @@ from torch import Tensor
 
 from nalm import draws
 from nalm import functional as F
-from nalm.engine.gold import evaluation
 from nalm.engine.plan import Run
+from nalm.tasks.authors import evaluation
 from nalm.tasks.operands import Target, subsets
 from nalm.tasks.sampler import Sampler
 from nalm.tasks.scaling import Scaling

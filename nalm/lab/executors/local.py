@@ -27,6 +27,7 @@ from nalm.lab.custom_units import load
 from nalm.lab.executors.queue import Job as Job
 from nalm.lab.executors.queue import Queue
 from nalm.results import checkpoints
+from nalm.results import networks as saved
 from nalm.results.store import Arrays, Finished, Key
 
 SAVE_EVERY = 15.0  # seconds between checkpoints
@@ -107,7 +108,7 @@ class Local:
 def state_of(job: Job, folder: Path) -> Arrays | None:
     """What a job's checkpoint holds of its runs; networks that read images are files of their own."""
     if job.runs[0].case.digits is not None:
-        return checkpoints.kept_all(folder, _networks(job))
+        return saved.kept_all(folder, _networks(job))
     return None if job.checkpoint is None else job.checkpoint.arrays(job.keys)
 
 
@@ -186,7 +187,7 @@ def kept(messages: Iterator[Message], folder: Path) -> Iterator[Message]:
     """The messages, their checkpoints written on the way."""
     for message in messages:
         if message.state is not None and message.job.runs[0].case.digits is not None:
-            checkpoints.keep_all(folder, _networks(message.job), message.state)
+            saved.keep_all(folder, _networks(message.job), message.state)
         elif message.state is not None:
             checkpoints.write(folder, message.job.keys, message.state)
         yield replace(message, state=None)

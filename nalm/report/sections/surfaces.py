@@ -8,7 +8,7 @@ from nalm.config import Case
 from nalm.landscapes import Surface
 from nalm.report.sections.models import predictions, starts
 from nalm.report.study import Study
-from nalm.results.files import DRAWN
+from nalm.results.curves import DRAWN
 from nalm.results.runs import Outcome
 
 FINAL = "weights.0."  # before the name of a final weight, among the curves of a run

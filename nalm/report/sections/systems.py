@@ -24,7 +24,7 @@ from nalm.report.sections.pareto import (
     scattered,
 )
 from nalm.report.study import Study
-from nalm.results.files import economical
+from nalm.results.curves import economical
 from nalm.results.runs import Outcome
 from nalm.tasks.epidemic import NAMES, START, published
 

@@ -19,6 +19,7 @@ from nalm.experiments.mnist.two_digits import BATCH, clipped, lasting, pressed, 
 from nalm.lab.executors.local import Job, Settings, attempt, kept, state_of
 from nalm.lab.run import run
 from nalm.results import checkpoints
+from nalm.results import networks as saved
 from nalm.results.store import Store
 
 CPU = torch.device("cpu")
@@ -47,14 +48,12 @@ def same(one, two):
 
 def save(training, folder):
     state = {name: t.numpy() for name, t in training.state().items()}
-    checkpoints.keep_all(folder, [(m.run.case.trunk.hash, m.run.seed) for m in training.members], state)
+    saved.keep_all(folder, [(m.run.case.trunk.hash, m.run.seed) for m in training.members], state)
 
 
 def resume(training, folder):
     networks = [(m.run.case.trunk.hash, m.run.seed) for m in training.members]
-    training.restore(
-        {n: torch.from_numpy(a.copy()) for n, a in checkpoints.kept_all(folder, networks).items()}
-    )
+    training.restore({n: torch.from_numpy(a.copy()) for n, a in saved.kept_all(folder, networks).items()})
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +99,7 @@ def test_more_epochs_go_on_from_fewer(whole, tmp_path):
         ("resumed", epoch),
     ]
     assert arrays["steps"].tolist() == [0, epoch, 2 * epoch]
-    kept = checkpoints.kept(tmp_path, case().trunk.hash, 0)
+    kept = saved.kept(tmp_path, case().trunk.hash, 0)
     assert all((kept[f"params.{n}"] == p.numpy()).all() for n, p in weights(whole).items())
     (file,) = (tmp_path / checkpoints.NETWORKS).iterdir()
     assert file.stat().st_size < 16 * 2**20
@@ -112,7 +111,7 @@ def test_fewer_epochs_than_there_are_start_again_and_leave_the_longer_one(whole,
     resume(short, tmp_path)
     assert short.at == 0
     save(short, tmp_path)
-    assert checkpoints.kept(tmp_path, case().trunk.hash, 0)["at"] == 2 * case().epoch
+    assert saved.kept(tmp_path, case().trunk.hash, 0)["at"] == 2 * case().epoch
 
 
 def test_a_damaged_network_is_refused_with_its_name(tmp_path, whole):
@@ -140,7 +139,7 @@ def test_one_changed_byte_of_a_network_is_noticed(tmp_path, whole):
     with pytest.raises(
         NALMError, match=f"{path.name} is damaged .its numbers are not those that were written"
     ):
-        checkpoints.kept(tmp_path, case().trunk.hash, seed)
+        saved.kept(tmp_path, case().trunk.hash, seed)
 
 
 def test_a_network_with_parts_missing_or_made_up_is_refused_with_its_name(whole):
@@ -192,7 +191,7 @@ def test_a_worker_without_a_folder_sends_its_networks(whole, tmp_path, monkeypat
     told = list(kept(attempt(longer, Settings(Path(), "cpu"), state), folder))
     assert (told[0].kind, told[0].at) == ("resumed", case().epoch)
     for seed in (0, 1):
-        found = checkpoints.kept(folder, case().trunk.hash, seed)
+        found = saved.kept(folder, case().trunk.hash, seed)
         assert all((found[f"params.{n}"] == p.numpy()).all() for n, p in weights(whole, seed).items())
 
 

@@ -1,0 +1,53 @@
+"""A paper's set of cases and what was published of them, as values."""
+
+from dataclasses import dataclass
+
+from nalm.config.case import Case
+from nalm.config.images import Digits as Digits
+from nalm.config.ranges import Range as Range
+from nalm.config.ranges import grid as grid
+from nalm.config.ranges import mirrored as mirrored
+from nalm.config.ranges import parted as parted
+from nalm.config.ranges import points as points
+from nalm.config.ranges import sequence as sequence
+from nalm.config.ranges import split as split
+from nalm.config.ranges import truncated as truncated
+from nalm.config.values import Value, require
+
+
+@dataclass(frozen=True)
+class Claim(Value):
+    """A published number, with where it stands and what it is about.
+
+    ``unit``, ``operation`` and ``where`` (a training range or a setting) are the library's names for it.
+    ``cases`` are the hashes of the cases it is about; without them it is about those of that unit and range.
+    """
+
+    source: str
+    metric: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    note: str = ""
+    place: str = ""  # the table, figure or section
+    task: str = ""
+    unit: str = ""
+    operation: str = ""
+    where: str = ""
+    cases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Experiment(Value):
+    """A paper's set of cases, with the seeds they were run with and what was published of them."""
+
+    name: str
+    title: str
+    cases: tuple[Case, ...]
+    seeds: tuple[int, ...]
+    claims: tuple[Claim, ...] = ()
+
+    def check(self) -> None:
+        require(len(set(self.cases)) == len(self.cases), f"A case stands twice in {self.name!r}.")
+        require(len(set(self.seeds)) == len(self.seeds), f"A seed stands twice in {self.name!r}.")

@@ -1,0 +1,31 @@
+"""Choose cases of experiments by KEY=VALUE, such as unit=NMU."""
+
+from collections.abc import Callable, Sequence
+
+from nalm.config import Case
+from nalm.config.labels import loss_of, unit_of
+from nalm.errors import NALMError, unknown
+
+KEYS: dict[str, Callable[[Case], str]] = {
+    "unit": lambda case: unit_of(case).partition("@")[0],  # of one's own: without the hash of its file
+    "operation": lambda case: case.operation,
+    "range": lambda case: f"{case.train.low:g}:{case.train.high:g}",
+    "inputs": lambda case: str(case.inputs),
+    "loss": loss_of,
+    "lr": lambda case: f"{case.recipe.lr:g}",
+}
+
+
+def chosen(cases: Sequence[Case], only: Sequence[str]) -> tuple[Case, ...]:
+    """The cases that match every ``key=value``; several values of one key are alternatives."""
+    wanted: dict[str, set[str]] = {}
+    for text in only:
+        key, equals, value = text.partition("=")
+        if not equals or key not in KEYS:
+            raise NALMError(f"--only takes KEY=VALUE with a key of {', '.join(KEYS)}; got {text!r}.")
+        wanted.setdefault(key, set()).add(value)
+    for key, values in wanted.items():
+        have = {KEYS[key](case) for case in cases}
+        for value in values - have:
+            raise unknown(key, value, sorted(have))
+    return tuple(c for c in cases if all(KEYS[k](c) in v for k, v in wanted.items()))
