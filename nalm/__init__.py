@@ -32,7 +32,7 @@ _HOME: dict[str, str] = {
     "stack": "nalm.population",
     # symbols
     "disagreement": "nalm.formulas.symbolic",
-    "from_formula": "nalm.formulas.parse",
+    "from_formula": "nalm.formulas.from_formula",
     "latex": "nalm.formulas.symbolic",
     # equation discovery
     "Certificate": "nalm.discover",
