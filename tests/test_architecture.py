@@ -52,7 +52,8 @@ BELOW = {
     "locks": {"errors"},
     "store": {"errors", "config", "runs", "database", "locks", "packed", "__init__"},
     "checkpoints": {"errors", "store", "__init__"},
-    "shipped": {"errors", "config", "operations", "runs", "claims", "store"},
+    "curves": {"errors", "config"},
+    "shipped": {"errors", "config", "operations", "runs", "claims", "store", "curves"},
     "tables": {
         *("config", "costs", "labels", "lengths", "runs", "stats", "spread_rules", "claims", "summary"),
         "image_rules",
