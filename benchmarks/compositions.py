@@ -5,7 +5,6 @@
 
 import csv
 import datetime
-import gzip
 import io
 import itertools
 import json
@@ -131,7 +130,7 @@ def totals(found: Sequence[Trial]) -> list[dict[str, Any]]:
 
 
 def main(path: str, seeds: int = 10, three: int = 2) -> None:
-    """Run all trials; PATH.trials.csv.gz holds a line per problem, PATH.json the totals and the origin."""
+    """Run all trials; PATH.trials.csv holds a line per problem, PATH.json the totals and the origin."""
     target, began, found = Path(path), time.time(), list[Trial]()
     target.parent.mkdir(parents=True, exist_ok=True)
     for t in trials(seeds, three):
@@ -146,7 +145,7 @@ def main(path: str, seeds: int = 10, three: int = 2) -> None:
     writer = csv.DictWriter(text, list(Trial.__dataclass_fields__), lineterminator="\n")
     writer.writeheader()
     writer.writerows(asdict(t) for t in found)
-    target.with_suffix(".trials.csv.gz").write_bytes(gzip.compress(text.getvalue().encode(), 9, mtime=0))
+    target.with_suffix(".trials.csv").write_text(text.getvalue(), newline="\n")
     about = {
         "command": f"python -m benchmarks.compositions results/beyond/{target.name} {seeds} {three}",
         "nalm": __version__,

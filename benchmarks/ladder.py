@@ -5,7 +5,6 @@
 
 import csv
 import datetime
-import gzip
 import io
 import json
 import multiprocessing
@@ -238,7 +237,7 @@ def totals(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
 
 
 def main(path: str, seeds: int = 100, products: int = 20, random: int = 1000) -> None:
-    """Run all trials on all cores; PATH.trials.csv.gz holds a line per problem, PATH.json the totals and the origin."""
+    """Run all trials on all cores; PATH.trials.csv holds a line per problem, PATH.json the totals and the origin."""
     target, began = Path(path), time.time()
     target.parent.mkdir(parents=True, exist_ok=True)
     wanted, outcomes = jobs(seeds, products, random), []
@@ -255,7 +254,7 @@ def main(path: str, seeds: int = 100, products: int = 20, random: int = 1000) ->
     writer = csv.DictWriter(text, list(Outcome.__dataclass_fields__), lineterminator="\n")
     writer.writeheader()
     writer.writerows(asdict(o) for o in outcomes)
-    target.with_suffix(".trials.csv.gz").write_bytes(gzip.compress(text.getvalue().encode(), 9, mtime=0))
+    target.with_suffix(".trials.csv").write_text(text.getvalue(), newline="\n")
     rows = totals(outcomes)
     about = {
         "command": f"python -m benchmarks.ladder results/beyond/{target.name} {seeds} {products} {random}",

@@ -11,7 +11,7 @@ from nalm.errors import NALMError
 
 
 def main(
-    path: Annotated[Path, typer.Argument(help="Where to write: PATH.trials.csv.gz and PATH.json.")],
+    path: Annotated[Path, typer.Argument(help="Where to write: PATH.trials.csv and PATH.json.")],
     rivals: Annotated[str, typer.Option(help="Some rivals, parted by commas; all if empty.")] = "",
     part: Annotated[str, typer.Option(help="Which laws: open, blind or all.")] = "open",
     suites: Annotated[str, typer.Option(help="Some of laws, cells, compositions, outside.")] = "",

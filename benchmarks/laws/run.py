@@ -2,7 +2,6 @@
 
 import csv
 import datetime
-import gzip
 import hashlib
 import importlib.metadata
 import io
@@ -150,7 +149,7 @@ def contest(
     seconds: float = 60.0,
     quick: bool = False,
 ) -> list[Outcome]:
-    """Run what is not in the journal yet; then write PATH.trials.csv.gz and PATH.json."""
+    """Run what is not in the journal yet; then write PATH.trials.csv and PATH.json."""
     names, skipped = chosen(rivals)
     kept = [s.strip() for s in suites.split(",") if s.strip()] or list(SEEDS)
     for suite in kept:
@@ -270,8 +269,7 @@ def write(path: Path, outcomes: Sequence[Outcome], about: dict[str, Any]) -> Non
     }
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        packed = gzip.compress(text.getvalue().encode(), 9, mtime=0)
-        path.with_name(path.name + ".trials.csv.gz").write_bytes(packed)
+        path.with_name(path.name + ".trials.csv").write_text(text.getvalue(), newline="\n")
         path.with_name(path.name + ".json").write_text(json.dumps(page, indent=1, allow_nan=False) + "\n")
     except OSError as error:
         raise NALMError(f"The results {path} could not be written: {error.strerror}.") from None

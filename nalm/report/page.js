@@ -40,7 +40,7 @@
   function curves(node, key) {
     const { experiment, group } = find(node);
     const block = experiment.curves.cases[key], cell = cellOf(group, key), look = data.looks[cell.unit];
-    const layout = dressed({ height: 300, margin: { l: 60, r: 8, t: 30, b: 40 }, title: { text: "test error of each run", font: { size: 13 } }, showlegend: false,
+    const layout = dressed({ height: 300, margin: { l: 60, r: 8, t: 30, b: 40 }, title: { text: block ? `test error of ${block.seeds.length} of ${experiment.runs[key].length} runs` : "test error", font: { size: 13 } }, showlegend: false,
       xaxis: { title: { text: "step" } }, yaxis: { type: "log", exponentformat: "power" } });
     if (!block) { layout.annotations = [{ text: "no curves here", showarrow: false }]; return Plotly.react(node, [], layout, settings); }
     const traces = [{ ...bundle(block, experiment.curves.steps[block.steps], numbers(block.test)), type: "scatter", mode: "lines", line: { width: 0.7, color: look[0] }, hoverinfo: "skip" }];
@@ -53,7 +53,7 @@
     const { experiment, group } = find(node);
     const block = experiment.curves.cases[key];
     const seeds = block ? Object.keys(block.moving) : [];
-    const layout = dressed({ height: 300, margin: { l: 50, r: 8, t: 30, b: 40 }, title: { text: seeds.length ? `weights of seeds ${seeds[0]} to ${seeds[seeds.length - 1]}` : "weights", font: { size: 13 } },
+    const layout = dressed({ height: 300, margin: { l: 50, r: 8, t: 30, b: 40 }, title: { text: seeds.length > 1 ? `weights of seeds ${seeds[0]} to ${seeds[seeds.length - 1]}` : seeds.length ? `weights of seed ${seeds[0]}` : "weights", font: { size: 13 } },
       xaxis: { title: { text: "step" } }, yaxis: {}, showlegend: !!block && block.weights.length <= 8, legend: { orientation: "h", font: { size: 10 } } });
     if (!seeds.length) { layout.annotations = [{ text: "no weights were kept", showarrow: false }]; return Plotly.react(node, [], layout, settings); }
     const steps = experiment.curves.steps[block.steps], palette = Object.values(data.looks).map((l) => l[0]);

@@ -1,4 +1,4 @@
-"""Which points of a run's curves and trajectories are kept to be shown, and which runs are the best."""
+"""Which points of a run's curves and trajectories are read from a store to be shown, and which runs are the best."""
 
 import math
 from collections.abc import Sequence
@@ -10,10 +10,10 @@ from nalm.operations import SYSTEMS
 from nalm.results.runs import Outcome
 from nalm.results.store import Store
 
-POINTS = 51  # of a curve that is shipped
-SEEN = ("test", "validation")  # curves that are shipped for every run
+POINTS = 51  # of a curve that the report reads from a store
+SEEN = ("steps", "test")  # curves of every run
 RECORDS = "records."
-MOVING = 5  # seeds whose weight trajectories are shipped
+MOVING = 5  # seeds whose weight trajectories are read
 DRAWN = ("MLP",)  # baselines whose predictions are drawn
 
 
@@ -60,7 +60,7 @@ def points(store: Store, o: Outcome, finest: bool = False) -> dict[str, np.ndarr
     if o.case.digits is not None:
         kept = np.append(kept, np.flatnonzero(arrays["steps"] == o.best_step))
     kept = np.unique(kept)
-    found = {name: arrays[name][kept] for name in ("steps", *SEEN)}
+    found = {name: arrays[name][kept] for name in SEEN}
     if finest:
         found |= {name: v.flatten() for name, v in arrays.items() if name.startswith("weights.")}
     recorded = {n.removeprefix(RECORDS): v for n, v in arrays.items() if n.startswith(RECORDS)}

@@ -1,12 +1,13 @@
-"""Results as files for other people: a compressed CSV of runs, their curves, and a JSON about their origin."""
+"""Results as files for other people: a CSV of runs, another of their curves, and a JSON about their origin."""
 
 import csv
-import gzip
+import datetime
 import io
 import json
 import math
 import shlex
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,12 @@ import numpy as np
 from nalm.config import Case
 from nalm.config.labels import unit_of
 from nalm.errors import NALMError
+from nalm.results import curve_files
 from nalm.results.curves import best, points
 from nalm.results.runs import Outcome
 from nalm.results.store import Store
 
-PICTURES = ("examples.", "pairs.")
+CURVES, TRIALS = ".curves.csv", ".trials.csv"  # ends of the names of other tables beside one of runs
 NUMBERS = [f.name for f in fields(Outcome) if f.name not in ("case", "seed", "version", "measures")]
 PEOPLE = ("unit", "operation", "train", "inputs")  # columns for readers; the JSON holds the cases themselves
 
@@ -37,14 +39,8 @@ def line(outcome: Outcome) -> list[Any]:
     values = [getattr(outcome, name) for name in NUMBERS]
     short = [f"{v:.9g}" if isinstance(v, float) else "" if v is None else v for v in values]
     measures = "; ".join(f"{name}={value:.9g}" for name, value in outcome.measures.items())
-    return [
-        case.hash[:12],
-        *people,
-        outcome.seed,
-        *short,
-        outcome.version,
-        *([measures] if outcome.measures else []),
-    ]
+    last = [outcome.version, *([measures] if outcome.measures else [])]
+    return [case.hash[:12], *people, outcome.seed, *short, *last]
 
 
 def table(outcomes: Iterable[Outcome]) -> str:
@@ -66,17 +62,16 @@ def ship(store: Store, experiment: str, folder: Path) -> Path:
         raise NALMError(
             f"{store.path} has an experiment called {experiment!r}, which cannot be a file's name."
         )
-    path = folder / f"{experiment}.csv.gz"
-    about = json.dumps(origin(store, experiment, outcomes), indent=1) + "\n"
+    path = folder / f"{experiment}.csv"
     files = {
-        path: gzip.compress(table(outcomes).encode(), 9, mtime=0),
-        folder / f"{experiment}.curves.csv.gz": gzip.compress(_curves(store, outcomes).encode(), 9, mtime=0),
-        folder / f"{experiment}.json": about.encode(),
+        path: table(outcomes),
+        path.with_suffix(CURVES): curve_files.text(_curves(store, outcomes)),
+        path.with_suffix(".json"): described(origin(store, experiment, outcomes)),
     }
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         for file, content in files.items():
-            file.write_bytes(content)
+            file.write_bytes(content.encode())
     except OSError as error:
         raise NALMError(f"The files under {folder} could not be written: {error.strerror}.") from None
     return path
@@ -104,6 +99,13 @@ def origin(store: Store, experiment: str, outcomes: Sequence[Outcome]) -> dict[s
     }
 
 
+def described(origin: dict[str, Any]) -> str:
+    """An origin as JSON with a line for every case, so that a changed case is one changed line."""
+    head = json.dumps({name: value for name, value in origin.items() if name != "cases"}, indent=1)
+    cases = ",\n  ".join(json.dumps(case, separators=(",", ":")) for case in origin["cases"])
+    return head.removesuffix("\n}") + f',\n "cases": [\n  {cases}\n ]\n}}\n'
+
+
 def _spoken(command: str) -> str:
     """A command as somebody else would type it: without the path of the program and of the results folder."""
     try:
@@ -117,40 +119,35 @@ def _spoken(command: str) -> str:
 
 
 def _day(seconds: float) -> str:
-    import datetime
-
     try:
         return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date().isoformat()
     except (OverflowError, ValueError, OSError):  # of a clock that was wrong
         return ""
 
 
-def _curves(store: Store, outcomes: Sequence[Outcome]) -> str:
-    rows = ["case,seed,curve,values"]
-    drawn = best(outcomes)
+def _curves(store: Store, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, int, dict[str, np.ndarray]]]:
+    """The curves that are written: of the first seeds of a case, and of what is drawn from its final weights."""
+    drawn, places = best(outcomes), Counter[str]()
     for o in outcomes:
-        for name, values in points(store, o, (o.case.hash, o.seed) in drawn).items():
-            if name.startswith(PICTURES):
-                continue  # images are their makers' to ship
-            digits = 7 if name.startswith("weights.") else 4
-            text = " ".join(f"{float(v):.{digits}g}" for v in values)
-            rows.append(f"{o.case.hash[:12]},{o.seed},{name},{text}")
-    return "\n".join(rows) + "\n"
+        place, finest = places[o.case.hash], (o.case.hash, o.seed) in drawn
+        places[o.case.hash] += 1
+        if place < curve_files.SEEDS or finest or curve_files.whole(o.case):
+            yield o.case.hash[:12], o.seed, curve_files.thinned(points(store, o, finest), o.case, place)
 
 
 # -- reading ------------------------------------------------------------------------------------
 
 
 def experiments(folder: Path) -> dict[str, Path]:
-    """The experiments shipped under a folder, and their tables."""
-    other = (".curves.csv.gz", ".trials.csv.gz")  # of these runs, and of the ladder's
-    paths = sorted(p for p in folder.rglob("*.csv.gz") if not p.name.endswith(other))
-    return {str(p.relative_to(folder)).removesuffix(".csv.gz"): p for p in paths}
+    """The experiments shipped under a folder, and their tables: each has a JSON beside it."""
+    found = (p for p in sorted(folder.rglob("*.csv")) if not p.name.endswith((CURVES, TRIALS)))
+    tables = [p for p in found if p.with_suffix(".json").is_file()]
+    return {p.relative_to(folder).with_suffix("").as_posix(): p for p in tables}
 
 
 def about(path: Path) -> dict[str, Any]:
     """The JSON beside a table."""
-    beside = path.with_name(path.name.removesuffix(".csv.gz") + ".json")
+    beside = path.with_suffix(".json")
     try:
         found = json.loads(beside.read_text())
         if not isinstance(found, dict) or not isinstance(found.get("cases"), list):
@@ -163,28 +160,12 @@ def about(path: Path) -> dict[str, Any]:
 def read(path: Path) -> list[Outcome]:
     """The runs of a shipped table."""
     cases = {c.hash[:12]: c for c in (Case.from_json(json.dumps(d)) for d in about(path)["cases"])}
-    return [_outcome(row, cases, path) for row in _rows(path)]
+    return [_outcome(row, cases, path) for row in curve_files.rows(path, header())]
 
 
 def curves(path: Path) -> dict[tuple[str, int], dict[str, np.ndarray]]:
     """Curves and trajectories beside a shipped table, by case (its first 12 letters) and seed."""
-    beside = path.with_name(path.name.removesuffix(".csv.gz") + ".curves.csv.gz")
-    found: dict[tuple[str, int], dict[str, np.ndarray]] = {}
-    for row in _rows(beside) if beside.exists() else []:
-        try:
-            values = np.array([float(v) for v in row["values"].split()])
-            found.setdefault((row["case"], int(row["seed"])), {})[row["curve"]] = values
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise NALMError(f"{beside} has a row that is not a curve: {str(row)[:80]}.") from None
-    return found
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    try:
-        with gzip.open(path, "rt", newline="") as file:
-            return list(csv.DictReader(file))
-    except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
-        raise NALMError(f"{path} is not a compressed table of runs: {error}.") from None
+    return curve_files.read(path.with_suffix(CURVES))
 
 
 def _outcome(row: dict[str, str], cases: dict[str, Case], path: Path) -> Outcome:
@@ -193,12 +174,10 @@ def _outcome(row: dict[str, str], cases: dict[str, Case], path: Path) -> Outcome
         values: dict[str, Any] = {}
         for name in NUMBERS:
             text, kind = row[name], kinds[name]
-            if kind is str:
-                values[name] = text
-            elif kind is float:
+            if kind is float:
                 values[name] = float(text) if text else math.nan
             else:
-                values[name] = int(text) if text else None
+                values[name] = text if kind is str else int(text) if text else None
         pairs = [pair.rpartition("=") for pair in (row.get("measures") or "").split("; ") if pair]
         values["measures"] = {name: float(number) for name, _, number in pairs}
         return Outcome(cases[row["case"]], int(row["seed"]), version=row["version"], **values)

@@ -24,7 +24,7 @@ def kind(where: str | Path) -> Literal["store", "shipped"]:
     except OSError as error:
         raise NALMError(f"{str(where)[:200]} cannot be read: {error.strerror}.") from None
     raise NALMError(
-        f"{folder} holds neither {NAME} nor shipped tables (*.csv.gz): "
+        f"{folder} holds neither {NAME} nor shipped tables (*.csv, each with a *.json beside it): "
         f"give a results folder, or make one with `nalm run NAME --out {folder}`."
     )
 

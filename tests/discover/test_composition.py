@@ -67,7 +67,7 @@ def test_trials_count_what_is_right(monkeypatch, tmp_path):
     assert [(r["method"], r["cell"], r["right"]) for r in about["totals"]] == [
         (method, cell, 1) for method in composed.METHODS for cell in ("add-add", "add-sub")
     ]
-    assert (tmp_path / "composition.trials.csv.gz").exists()
+    assert (tmp_path / "composition.trials.csv").exists()
 
 
 def test_the_suites_are_the_compositions_of_the_thesis():

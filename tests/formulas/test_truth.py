@@ -34,7 +34,7 @@ def test_signs_that_cancel_are_right():
 def losses():
     """Right formulas by operation, range and loss, and runs, of the shipped experiment."""
     found = defaultdict(list)
-    for o in shipped.read(ROOT / "results" / "beyond" / "losses.csv.gz"):
+    for o in shipped.read(ROOT / "results" / "beyond" / "losses.csv"):
         recipe = o.case.recipe
         name = f"{recipe.loss} then {recipe.then}" if recipe.then else recipe.loss
         found[o.case.operation, str(o.case.train), name].append(right(o.case, o.seed, o.formula))

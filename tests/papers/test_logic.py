@@ -196,7 +196,7 @@ def test_what_was_published_is_reported_by_name():
 def counted(name, key):
     """Solved runs, right rules and runs of a shipped experiment, by a key of their cases."""
     found = {}
-    for o in shipped.read(ROOT / "results" / "logic" / f"{name}.csv.gz"):
+    for o in shipped.read(ROOT / "results" / "logic" / f"{name}.csv"):
         solved, rules, runs = found.get(key(o.case), (0, 0, 0))
         found[key(o.case)] = (solved + o.solved, rules + right(o.case, o.seed, o.formula), runs + 1)
     return found

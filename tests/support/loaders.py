@@ -224,24 +224,19 @@ def law(folder: Path) -> Target:
 
 def tables(folder: Path) -> Target:
     """Shipped tables: the JSON, the runs and the curves in one, apart by a line."""
-    import gzip
-
     with Store(folder, create=True) as store:
         store.begin("nalm run e", "2.13.0")
         store.register(Experiment("e", "A title", (case(),), (0, 1)))
         store.save(runs())
         path = shipped.ship(store, "e", folder)
-    curves = path.with_name("e.curves.csv.gz")
-    parts = [
-        path.with_name("e.json").read_bytes(),
-        *(gzip.decompress(p.read_bytes()) for p in (path, curves)),
-    ]
+    curves = path.with_name("e.curves.csv")
+    parts = [p.read_bytes() for p in (path.with_name("e.json"), path, curves)]
 
     def load(data: bytes) -> None:
         about, table, *rest = [*data.split(BETWEEN, 2), b""][:4]
         path.with_name("e.json").write_bytes(about)
-        path.write_bytes(gzip.compress(table, 1) if not table.startswith(b"raw") else table[3:])
-        curves.write_bytes(gzip.compress(rest[0] if rest else b"", 1))
+        path.write_bytes(table)
+        curves.write_bytes(rest[0] if rest else b"")
         summarise(shipped.read(path))
         shipped.curves(path)
 

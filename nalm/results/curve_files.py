@@ -1,0 +1,90 @@
+"""Curves of runs as a CSV file: a part of what a store keeps, as much as the report shows."""
+
+import csv
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from nalm.config import Case
+from nalm.errors import NALMError
+
+Array = npt.NDArray[np.float64]
+POINTS = 21  # of a curve
+SEEDS = 5  # of a case whose curves are written
+NAMED = 8  # weights up to which a figure names every one; the paths of more are written for one seed
+UNSHOWN = ("validation", "seen.confusion", "examples.", "pairs.")  # images are their makers' to publish
+WEIGHTS = "weights."  # final weights, which predictions are drawn from
+HEADER = ("case", "seed", "curve", "values")
+DIGITS = {"steps": 12, WEIGHTS: 7}  # of a number; of any other curve four
+
+
+def whole(case: Case) -> bool:
+    """Whether every run of a case is needed: for the map of starts on a grid, and for verdicts about images."""
+    return bool(case.recipe.grid) or case.digits is not None
+
+
+def thinned(curves: Mapping[str, Array], case: Case, place: int) -> dict[str, Array]:
+    """The curves of a run that are written; ``place`` is that of its seed among those of its case.
+
+    >>> from nalm.config import Case, Layer, Range, Recipe
+    >>> case = Case((Layer("NMU"),), "multiply", Range(0, 1), Range(1, 2), Recipe())
+    >>> {name: len(v) for name, v in thinned({"steps": np.arange(51.0), "test": np.ones(51)}, case, 0).items()}
+    {'steps': 21, 'test': 21}
+    """
+    found = {name: values for name, values in curves.items() if not name.startswith(UNSHOWN)}
+    paths = [name for name in found if "[" in name]
+    if place and len(paths) > NAMED and not whole(case):
+        found = {name: values for name, values in found.items() if name not in paths}
+    if case.digits is not None:  # a verdict needs the evaluation that counts, and of sequences every one
+        return found
+    count = len(found["steps"])
+    kept = np.linspace(0, count - 1, min(POINTS, count)).round().astype(int)
+    return {name: v if name.startswith(WEIGHTS) else v[kept] for name, v in found.items()}
+
+
+def text(runs: Iterable[tuple[str, int, Mapping[str, Array]]]) -> str:
+    """Curves by case and seed as CSV, a line each; seeds with the same steps share the line of these."""
+    lines = [list(HEADER)]
+    shared: dict[tuple[str, str], list[str]] = {}
+    for case, seed, curves in runs:
+        for name, values in curves.items():
+            digits = DIGITS.get(WEIGHTS if name.startswith(WEIGHTS) else name, 4)
+            written = " ".join(f"{float(v):.{digits}g}" for v in values)
+            if name == "steps" and (case, written) in shared:
+                shared[case, written][1] += f" {seed}"
+                continue
+            lines.append([case, str(seed), name, written])
+            if name == "steps":
+                shared[case, written] = lines[-1]
+    return "".join(",".join(line) + "\n" for line in lines)
+
+
+def read(path: Path) -> dict[tuple[str, int], dict[str, Array]]:
+    """The curves in a file by case (its first 12 letters) and seed; none without the file."""
+    found: dict[tuple[str, int], dict[str, Array]] = {}
+    for row in rows(path, HEADER) if path.exists() else []:
+        try:
+            values = np.array([float(v) for v in row["values"].split()])
+            seeds = [int(seed) for seed in row["seed"].split()]
+            if not seeds:
+                raise ValueError("it has no seed")
+            for seed in seeds:
+                found.setdefault((row["case"], seed), {})[row["curve"]] = values
+        except (ValueError, AttributeError):
+            raise NALMError(f"{path} has a row that is not a curve: {str(row)[:80]}.") from None
+    return found
+
+
+def rows(path: Path, columns: Iterable[str]) -> list[dict[str, str]]:
+    """The lines of a CSV file that has at least these columns."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file)
+            missing = [name for name in columns if name not in (reader.fieldnames or ())]
+            if missing:
+                raise NALMError(f"{path} is not a table of runs: it has no column {missing[0]!r}.")
+            return list(reader)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise NALMError(f"{path} is not a table of runs: {error}.") from None
