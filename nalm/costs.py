@@ -50,7 +50,7 @@ def here() -> Machine:
 @functools.cache
 def _rates() -> dict[str, list[tuple[int, float]]]:
     """Microseconds per run-step on one core with batches of 128, by unit and number of inputs."""
-    text = importlib.resources.files("nalm.data").joinpath("rates.csv").read_text()
+    text = importlib.resources.files("nalm.data").joinpath("rates.csv").read_text(encoding="utf-8")
     found: dict[str, list[tuple[int, float]]] = {}
     for row in csv.DictReader(text.splitlines()):
         found.setdefault(row["unit"], []).append((int(row["inputs"]), float(row["us"])))

@@ -216,7 +216,7 @@ def about(path: Path) -> dict[str, Any]:
     """The JSON beside a table."""
     beside = path.with_name(path.name.removesuffix(".csv.gz") + ".json")
     try:
-        found = json.loads(beside.read_text())
+        found = json.loads(beside.read_text(encoding="utf-8"))
         if not isinstance(found, dict) or not isinstance(found.get("cases"), list):
             raise ValueError("it has no cases")
     except (OSError, ValueError) as error:
@@ -245,7 +245,7 @@ def curves(path: Path) -> dict[tuple[str, int], dict[str, np.ndarray]]:
 
 def _rows(path: Path) -> list[dict[str, str]]:
     try:
-        with gzip.open(path, "rt", newline="") as file:
+        with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
     except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
         raise NALMError(f"{path} is not a compressed table of runs: {error}.") from None

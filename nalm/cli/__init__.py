@@ -12,13 +12,15 @@ from nalm.cli import report as report
 from nalm.cli import results as results
 from nalm.cli import stores as stores
 from nalm.cli.app import app
+from nalm.cli.output import output
 from nalm.errors import NALMError
 
 
 def main() -> None:
     """Run the command line; a mistake of the user ends in one sentence and exit code 2."""
-    try:
-        app()
-    except NALMError as error:
-        typer.echo(f"nalm: {error}", err=True)
-        sys.exit(2)
+    with output():
+        try:
+            app()
+        except NALMError as error:
+            typer.echo(f"nalm: {error}", err=True)
+            sys.exit(2)

@@ -175,7 +175,7 @@ def _sheet(out: Path | None, silent: bool) -> Iterator[Any]:
         return
     part = out.with_name(f".{out.name}.{os.getpid()}"[:250])
     try:
-        with part.open("w", newline="") as file:
+        with part.open("w", encoding="utf-8", newline="") as file:
             yield csv.writer(file, lineterminator="\n").writerows
         part.replace(out)
     except OSError as error:

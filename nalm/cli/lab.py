@@ -145,7 +145,7 @@ def run(
             from nalm import cluster
 
             quiet = stack.enter_context(
-                open(os.devnull, "w")
+                open(os.devnull, "w", encoding="utf-8")
             )  # Ray speaks of dead workers on standard output
             stack.enter_context(contextlib.redirect_stdout(quiet))
             executor = stack.enter_context(cluster.connected(on, device, workers or None))

@@ -272,7 +272,9 @@ def write(path: Path, outcomes: Sequence[Outcome], about: dict[str, Any]) -> Non
         path.parent.mkdir(parents=True, exist_ok=True)
         packed = gzip.compress(text.getvalue().encode(), 9, mtime=0)
         path.with_name(path.name + ".trials.csv.gz").write_bytes(packed)
-        path.with_name(path.name + ".json").write_text(json.dumps(page, indent=1, allow_nan=False) + "\n")
+        path.with_name(path.name + ".json").write_text(
+            json.dumps(page, indent=1, allow_nan=False) + "\n", encoding="utf-8"
+        )
     except OSError as error:
         raise NALMError(f"The results {path} could not be written: {error.strerror}.") from None
 

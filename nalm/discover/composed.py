@@ -156,7 +156,7 @@ def main(path: str, seeds: int = 10, three: int = 2) -> None:
         "note": NOTE,
         "totals": totals(found),
     }
-    target.with_suffix(".json").write_text(json.dumps(about, indent=1) + "\n")
+    target.with_suffix(".json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     for r in totals(found):
         counts = f"{r['right']:3d} of {r['problems']:3d}, {r['seconds']:.2f} s"
         print(f"{r['method']:12s} {r['suite']:36s} {r['cell']:10s} {counts}")

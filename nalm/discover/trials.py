@@ -266,7 +266,7 @@ def main(path: str, seeds: int = 100, products: int = 20, random: int = 1000) ->
         "note": NOTE,
         "totals": rows,
     }
-    target.with_suffix(".json").write_text(json.dumps(about, indent=1) + "\n")
+    target.with_suffix(".json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     for r in rows:
         counts = " ".join(f"{name} {r[name]:4d}" for name in ("problems", "certified", "right", "networks"))
         print(f"{r['suite']:8s} {r['cell']:45s} {counts}, {r['seconds']:.4f} s")

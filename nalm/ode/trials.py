@@ -271,7 +271,9 @@ def main(path: str, seeds: float = 3, time_limit: float = 60.0, *noises: float) 
         "totals": totals(found),
         "trials": [asdict(t) for t in found],
     }
-    target.with_suffix(".json").write_text(json.dumps(about, indent=1, allow_nan=False) + "\n")
+    target.with_suffix(".json").write_text(
+        json.dumps(about, indent=1, allow_nan=False) + "\n", encoding="utf-8"
+    )
     for r in about["totals"]:  # type: ignore[attr-defined]
         errors = f"exponents {r['exponent_error']}, rates {r['rate_error']}, new starts {r['new_starts']}"
         counts = f"{r['right']} of {r['trials']}"
