@@ -8,13 +8,13 @@ a step of all runs at once, from three measurements on an H200 (225 and 7,875 ru
 import csv
 import functools
 import importlib.resources
-import os
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from nalm.config import Case, Experiment
 from nalm.labels import unit_of
+from nalm.machine import cores
 from nalm.operations import SYSTEMS
 from nalm.programs import signature
 
@@ -43,8 +43,7 @@ class Machine:
 
 def here() -> Machine:
     """This machine; a GPU is known by its driver."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return Machine("cuda" if Path("/proc/driver/nvidia/version").exists() else "cpu", cores)
+    return Machine("cuda" if Path("/proc/driver/nvidia/version").exists() else "cpu", cores())
 
 
 @functools.cache

@@ -1,33 +1,23 @@
-"""Who trains: this process, or several beside it, each with one population at a time.
+"""Who trains, and how one population is trained: what all workers do, on this machine or on a cluster.
 
-A driver hands out jobs and receives messages; it alone writes results. A worker on this machine writes the checkpoints
-of its own population. Compilation is most of a short training, so several processes pay even on one GPU.
+A driver hands out jobs and receives messages; it alone writes results.
 """
 
-import contextlib
-import multiprocessing
-import os
-import signal
-import threading
 import time
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Protocol
 
 import torch
 
 from nalm import checkpoints, images
-from nalm.engine import NUMBERS, Fitting, Run, Training, device_for, populations, training_of
+from nalm.engine import Fitting, Run, Training, device_for, training_of
 from nalm.engine.compiler import out_of_memory
 from nalm.errors import NALMError
 from nalm.faults import Job as Job
-from nalm.faults import Queue
 from nalm.store import Arrays, Finished, Key
-from nalm.units.custom import load
 
 SAVE_EVERY = 15.0  # seconds between checkpoints
 TELL_EVERY = 0.3  # seconds between messages about one population
@@ -75,33 +65,6 @@ class Executor(Protocol):
     def execute(self, jobs: Iterator[Job], most: int, settings: Settings) -> Iterator[Message]:
         """Train every job, of which there are so many at most; messages come as they are said."""
         ...
-
-
-class Local:
-    """This process, or several beside it (``workers``; None: as many as are worth it)."""
-
-    def __init__(self, device: str = "auto", workers: int | None = None):
-        self.device, self.workers = device, workers
-        self.reading = False  # images
-        self.numbers = NUMBERS[device_for(device).type == "cuda"]
-
-    def pieces(self, runs: Sequence[Run], compiled: bool) -> list[list[Run]]:
-        """The runs by program, in pieces that fit."""
-        self.reading = any(run.case.digits for run in runs)
-        return populations(runs, self.numbers)
-
-    def execute(self, jobs: Iterator[Job], most: int, settings: Settings) -> Iterator[Message]:
-        """Train every job, one after another or side by side."""
-        workers = workers_for(self.device, self.reading) if self.workers is None else self.workers
-        queue = Queue(jobs, settings.folder)
-        if min(workers, most) > 1:
-            yield from _processes(queue, min(workers, most), settings)
-            return
-        while (job := queue.next()) is not None:
-            for message in kept(attempt(job, settings, state_of(job, settings.folder)), settings.folder):
-                yield message
-                if message.kind == "memory":
-                    queue.broken(job, "memory")
 
 
 def state_of(job: Job, folder: Path) -> Arrays | None:
@@ -190,107 +153,3 @@ def kept(messages: Iterator[Message], folder: Path) -> Iterator[Message]:
         elif message.state is not None:
             checkpoints.write(folder, message.job.keys, message.state)
         yield replace(message, state=None)
-
-
-def _processes(queue: Queue, workers: int, settings: Settings) -> Iterator[Message]:
-    threads = max(1, (os.cpu_count() or 1) // workers)
-    busy: dict[Connection, Job] = {}
-    idle: list[Connection] = []
-    everyone: list[BaseProcess] = []
-    try:
-        while True:
-            while len(busy) < workers and (job := queue.next()) is not None:
-                if not idle:
-                    line, process = _start(settings, threads)
-                    idle.append(line)
-                    everyone.append(process)
-                busy[line := idle.pop()] = job
-                with contextlib.suppress(BrokenPipeError):  # it is dead: the line says so when it is read
-                    line.send(job)
-            if not busy:
-                return
-            for connection in wait(list(busy)):
-                assert isinstance(connection, Connection)
-                job = busy[connection]
-                try:
-                    message = connection.recv()
-                except (EOFError, ConnectionResetError):
-                    message = Message("lost", job)
-                if isinstance(message, NALMError):
-                    raise message
-                yield replace(message, job=job)
-                if message.kind == "checkpoint":
-                    queue.advanced(job)
-                if message.kind in ("memory", "lost"):
-                    queue.broken(job, "memory" if message.kind == "memory" else "lost")
-                if message.kind in ("finished", "memory", "lost"):
-                    del busy[connection]
-                    if message.kind == "lost":
-                        connection.close()
-                    else:
-                        idle.append(connection)
-    finally:
-        for connection in [*busy, *idle]:
-            connection.close()
-        for process in everyone:
-            process.terminate()
-            process.join()
-
-
-def _start(settings: Settings, threads: int) -> tuple[Connection, BaseProcess]:
-    """A worker, and the line to it."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, settings, threads), daemon=True)
-    with _deaf():
-        process.start()
-    theirs.close()
-    return ours, process
-
-
-@contextlib.contextmanager
-def _deaf() -> Iterator[None]:
-    """Start a process that does not hear Ctrl-C: the driver does, and ends its workers."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _die_with_the_driver() -> None:
-    """A driver that was killed cannot end its workers: they notice, and stop where they are."""
-    driver = multiprocessing.parent_process()
-    if driver is not None:
-        driver.join()
-        os._exit(1)
-
-
-def _serve(connection: Connection, settings: Settings, threads: int) -> None:
-    """A worker's life: jobs in, messages out, until the driver closes the line or dies."""
-    threading.Thread(target=_die_with_the_driver, daemon=True).start()
-    torch.set_num_threads(threads)
-    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError, KeyboardInterrupt):
-        try:
-            for spelling in settings.units:
-                load(spelling)
-            while True:
-                job = connection.recv()
-                for message in kept(attempt(job, settings, state_of(job, settings.folder)), settings.folder):
-                    connection.send(replace(message, job=NOBODY, worker=f"here:{os.getpid()}"))
-        except NALMError as error:
-            connection.send(error)
-
-
-def workers_for(device: str, reading: bool = False) -> int:
-    """How many processes are worth it: one per core, or a dozen on a GPU.
-
-    One that reads images fills a GPU, and processes take turns on it: streams of one process share it better.
-    """
-    cores = os.cpu_count() or 1
-    if device_for(device).type == "cuda":
-        return 1 if reading else min(cores, MOST_ON_GPU)
-    return cores

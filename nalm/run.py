@@ -14,7 +14,8 @@ from nalm.config import Experiment
 from nalm.data import mnist
 from nalm.engine import Run, check
 from nalm.errors import NALMError
-from nalm.executor import SAVE_EVERY, Executor, Job, Local, Message, Settings
+from nalm.executor import SAVE_EVERY, Executor, Job, Message, Settings
+from nalm.local import Local
 from nalm.store import Key, Store
 
 HEARTBEAT = 5.0  # seconds between signs of life in the store

@@ -35,7 +35,8 @@ BELOW = {
     "readout": {"errors"},
     "labels": {"config"},
     "programs": {"config", "operations"},
-    "costs": {"config", "labels", "operations", "programs"},
+    "machine": set(),
+    "costs": {"config", "labels", "machine", "operations", "programs"},
     "published": {"config"},
     "rules": {"config", "runs", "stats"},
     "formula_rules": {"config", "rules", "stats", "truth"},  # truth only where a formula is judged
@@ -124,9 +125,10 @@ BELOW = {
         "engine",
     },
     "faults": {"errors", "store", "checkpoints", "engine"},
-    "executor": {"errors", "units", "store", "checkpoints", "engine", "faults", "images"},
+    "executor": {"errors", "store", "checkpoints", "engine", "faults", "images"},
+    "local": {"errors", "units", "engine", "faults", "executor", "machine"},
     "cluster": {"errors", "units", "store", "costs", "engine", "faults", "executor", "__init__"},
-    "run": {"config", "data", "errors", "store", "checkpoints", "engine", "images", "executor"},
+    "run": {"config", "data", "errors", "store", "checkpoints", "engine", "images", "executor", "local"},
     "progress": {"run"},
     "asked": {
         "errors",
@@ -141,13 +143,14 @@ BELOW = {
     },
     "discover": {
         *("errors", "config", "draws", "units", "tasks", "losses", "claims", "experiments", "__init__"),
+        "machine",
     },
     "regressor": {"errors", "discover"},
-    "ode": {"errors", "discover", "tasks", "claims", "__init__"},
+    "ode": {"errors", "discover", "tasks", "claims", "machine", "__init__"},
     "tabular": {"errors"},
     "textplot": set(),
     "truth": {"errors", "config", "operations", "formula", "symbolic", "tasks", "units"},
-    "contest": {"errors", "config", "formula", "experiments", "discover", "data", "__init__"},
+    "contest": {"errors", "config", "formula", "experiments", "discover", "data", "machine", "__init__"},
     "bench": {"config", "engine"},
     "bench_images": {"config", "experiments", "engine", "images"},
     "cli": {
@@ -176,7 +179,7 @@ BELOW = {
             "verdict_tables",
         ),
         *("report", "landscapes", "compositions", "operations", "runs", "tabular", "textplot", "regressor"),
-        *("ode", "discover", "cluster", "merge", "verify", "__init__"),
+        *("ode", "discover", "cluster", "engine", "machine", "merge", "verify", "__init__"),
     },
     "__main__": {"cli"},
 }

@@ -13,6 +13,7 @@ from nalm.cli import results as results
 from nalm.cli import stores as stores
 from nalm.cli.app import app
 from nalm.cli.output import output
+from nalm.cli.stopping import stoppable
 from nalm.errors import NALMError
 
 
@@ -20,7 +21,8 @@ def main() -> None:
     """Run the command line; a mistake of the user ends in one sentence and exit code 2."""
     with output():
         try:
-            app()
+            with stoppable():
+                app()
         except NALMError as error:
             typer.echo(f"nalm: {error}", err=True)
             sys.exit(2)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nalm.cli.app import OUT, Device, Json, Out, app, print_json
+from nalm.cli.stopping import code
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -134,8 +135,9 @@ def run(
         return
     from rich.console import Console
 
-    from nalm import asked, progress
+    from nalm import asked, machine, progress
     from nalm import run as lab
+    from nalm.engine import device_for
 
     wanted, own = asked.experiments(name, seeds, only or [], unit or [], like, steps, epochs)
     error = Console(stderr=True)
@@ -149,6 +151,9 @@ def run(
             )  # Ray speaks of dead workers on standard output
             stack.enter_context(contextlib.redirect_stdout(quiet))
             executor = stack.enter_context(cluster.connected(on, device, workers or None))
+        elif not no_compile and device_for(device).type == "cpu" and (why := machine.without_compiler()):
+            error.print(why, markup=False)
+            no_compile = True
         bar = stack.enter_context(progress.Progress(error))
         try:
             lab.run(
@@ -163,11 +168,11 @@ def run(
                 save_every=save_every,
                 data=data,
             )
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stopped:
             error.print(
                 f"Stopped. Finished runs are in {out}; the same command goes on from here.", markup=False
             )
-            raise typer.Exit(130) from None
+            raise typer.Exit(code(stopped)) from None
     _results(wanted, out, json)
 
 

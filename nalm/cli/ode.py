@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nalm.cli.app import Json, app, print_json
+from nalm.cli.stopping import code
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,9 +50,9 @@ def ode(
     try:
         with progress(max_time):
             found = search.fit(t, x, names, restarts=restarts, time_limit=max_time, seed=seed)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stopped:
         typer.echo("Stopped. --max-time ends a search with its best system.", err=True)
-        raise typer.Exit(130) from None
+        raise typer.Exit(code(stopped)) from None
     if save is not None:
         found.save(save)
     if json:

@@ -31,6 +31,7 @@ from nalm.contest.rivals import RIVALS
 from nalm.contest.totals import speed, summary, table, totals
 from nalm.errors import NALMError, unknown
 from nalm.experiments.ch3 import RANGES
+from nalm.machine import cores
 
 Job = tuple[Entry, str, float]  # problem, rival, seconds
 GRACE = 1.25  # times its seconds after which a fit that does not watch the clock is stopped
@@ -158,7 +159,7 @@ def contest(
             raise unknown("suite", suite, SEEDS)
     for reason in skipped.values():
         print(reason, file=sys.stderr)
-    workers = workers or os.cpu_count() or 1
+    workers = workers or cores()
     found = [e for e in entries(part, quick) if e.suite in kept]
     for entry in found:
         if entry.suite == "laws":
@@ -261,7 +262,7 @@ def write(path: Path, outcomes: Sequence[Outcome], about: dict[str, Any]) -> Non
     page = {
         **about,
         "versions": versions(),
-        "cores": os.cpu_count(),
+        "cores": cores(),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "note": NOTE,
         "rivals": {name: RIVALS[name].about for name in dict.fromkeys(o.rival for o in outcomes)},

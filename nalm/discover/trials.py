@@ -9,7 +9,6 @@ import gzip
 import io
 import json
 import multiprocessing
-import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -29,6 +28,7 @@ from nalm.discover.ladder import Discovery, search
 from nalm.discover.law import Law
 from nalm.discover.resolution import SLACK
 from nalm.experiments.ch3 import RANGES
+from nalm.machine import cores
 
 OPERATIONS = ("add", "subtract", "multiply", "divide")
 INPUTS, ROWS, U = 5, 600, 2.0**-53
@@ -242,7 +242,7 @@ def main(path: str, seeds: int = 100, products: int = 20, random: int = 1000) ->
     target, began = Path(path), time.time()
     target.parent.mkdir(parents=True, exist_ok=True)
     wanted, outcomes = jobs(seeds, products, random), []
-    for outcome in trials(wanted, os.cpu_count() or 1):
+    for outcome in trials(wanted, cores()):
         outcomes.append(outcome)
         if len(outcomes) % 1000 == 0:
             left = (time.time() - began) * (len(wanted) / len(outcomes) - 1)

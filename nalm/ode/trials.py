@@ -7,7 +7,6 @@ import datetime
 import itertools
 import json
 import multiprocessing
-import os
 import sys
 import time
 import warnings
@@ -22,6 +21,7 @@ from nalm import __version__
 from nalm.claims import claims
 from nalm.discover.expression import Array
 from nalm.errors import NALMError
+from nalm.machine import cores
 from nalm.ode.fit import fit
 from nalm.ode.system import System
 from nalm.ode.systems import KNOWN, Known, Part, parts
@@ -247,7 +247,7 @@ def main(path: str, seeds: float = 3, time_limit: float = 60.0, *noises: float) 
     """Run all trials on all cores, of all levels of noise or those given; PATH.json holds them and their totals."""
     target, began, found = Path(path), time.time(), list[Trial]()
     target.parent.mkdir(parents=True, exist_ok=True)
-    for t in trials(jobs(int(seeds), time_limit, noises or NOISES), os.cpu_count() or 1):
+    for t in trials(jobs(int(seeds), time_limit, noises or NOISES), cores()):
         found.append(t)
         told = f"{t.method} {t.system} noise {t.noise:g} seed {t.seed}: {'right' if t.right else 'wrong'}, {t.verdict}"
         print(
