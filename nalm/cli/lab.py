@@ -2,23 +2,18 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nalm.cli import screen, shown
 from nalm.cli.app import OUT, Device, Json, Out, app, print_json
 from nalm.cli.stopping import code
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from nalm.claims import Verdict
     from nalm.config import Experiment
-    from nalm.runs import Outcome
     from nalm.store import Store
-    from nalm.summary import Summary
 
 
 @app.command("list")
@@ -36,9 +31,8 @@ def list_(out: Out = OUT, json: Json = False) -> None:
         times = {e.name: costs.estimate(e, machine, factor) for e in EXPERIMENTS.values()}
         print_json([{**_plain(e), "seconds": round(times[e.name], 1)} for e in EXPERIMENTS.values()])
         return
-    from rich.console import Console
 
-    Console().print(tables.listing(EXPERIMENTS.values(), machine, factor))
+    screen.show(tables.listing(EXPERIMENTS.values(), machine, factor))
     source = "measured rates" if factor == 1 else f"the runs in {out}"
     typer.echo(f"Times are estimates for {machine}, from {source}.")
     typer.echo("Analytic figures, computed when they are asked for: nalm show landscapes")
@@ -71,16 +65,14 @@ def show(name: str, json: Json = False) -> None:
 
         print_json([text.loads(e.json()) for e in found])
         return
-    from rich.console import Console
 
     for experiment in found:
         for part in tables.shown(experiment):
-            Console().print(part)
+            screen.show(part)
 
 
 def _landscapes(name: str, as_json: bool) -> None:
     """Compute the landscapes at or below a name, and say where their minima are."""
-    from rich.console import Console
     from rich.table import Table
 
     from nalm.landscapes import LANDSCAPES, compute
@@ -95,7 +87,7 @@ def _landscapes(name: str, as_json: bool) -> None:
         table.add_row(
             surface.name.removeprefix("landscapes/"), surface.title, "\n".join(minima), surface.source
         )
-    Console().print(table)
+    screen.show(table)
 
 
 @app.command()
@@ -152,7 +144,7 @@ def run(
             stack.enter_context(contextlib.redirect_stdout(quiet))
             executor = stack.enter_context(cluster.connected(on, device, workers or None))
         elif not no_compile and device_for(device).type == "cpu" and (why := machine.without_compiler()):
-            error.print(why, markup=False)
+            error.print(why, markup=False, soft_wrap=True)
             no_compile = True
         bar = stack.enter_context(progress.Progress(error))
         try:
@@ -169,73 +161,10 @@ def run(
                 data=data,
             )
         except KeyboardInterrupt as stopped:
-            error.print(
-                f"Stopped. Finished runs are in {out}; the same command goes on from here.", markup=False
-            )
+            told = f"Stopped. Finished runs are in {out}; the same command goes on from here."
+            error.print(told, markup=False, soft_wrap=True)
             raise typer.Exit(code(stopped)) from None
-    _results(wanted, out, json)
-
-
-def _results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
-    """What came out, with the published numbers beside it."""
-    from rich.console import Console
-
-    from nalm import lengths, tables
-    from nalm.claims import verdicts
-    from nalm.experiments import EXPERIMENTS
-    from nalm.shipped import points
-    from nalm.store import Store
-    from nalm.summary import summarise
-
-    console, lines = Console(), []
-    with Store(out) as store:
-        for experiment in wanted:
-            asked_for = {(case.hash, seed) for case in experiment.cases for seed in experiment.seeds}
-            runs = [o for o in store.outcomes(experiment.name) if (o.case.hash, o.seed) in asked_for]
-            summaries = summarise(runs)
-            if as_json:
-                lines += [{"experiment": experiment.name, **s.plain()} for s in summaries]
-                continue
-            console.print(f"[bold]{experiment.name}[/]: {experiment.title}")
-            for table in _shown(summaries, runs, console.width):
-                console.print(table)
-            curves = {(o.case.hash[:12], o.seed): points(store, o) for o in lengths.of_sequences(runs)}
-            found = lengths.by_length(runs, curves)
-            if curves and not found:
-                console.print(lengths.WITHOUT)
-            for table in tables.by_length(found):
-                console.print(table)
-            judged = [*verdicts(EXPERIMENTS[experiment.name], runs), *lengths.verdicts(found)]
-            ours = [v for v in judged if v.ours is not None]
-            if ours:
-                console.print(tables.beside([v for v in ours if v.verdict == "differs"] or ours[:5]))
-                console.print(_agreement(ours))
-    if as_json:
-        print_json(lines)
-
-
-def _agreement(ours: "Sequence[Verdict]") -> str:
-    """How many published numbers agree with ours; or, where none can be compared, why."""
-    compared = [v for v in ours if v.compared]
-    if not compared:
-        return f"None of them can be compared yet: {ours[0].why}."
-    return f"{sum(v.verdict == 'agrees' for v in compared)} of {len(compared)} published numbers agree with ours."
-
-
-def _shown(summaries: "Sequence[Summary]", runs: "Sequence[Outcome]", width: int) -> "Iterator[Table | str]":
-    """Success rates by range; what compositions learnt; accuracies on images; or what cases ask for."""
-    from nalm import tables
-    from nalm.operations import COMPOSITIONS
-
-    if runs and all(o.measures for o in runs):
-        return tables.measures(runs)
-    if summaries and all(s.case.operation in COMPOSITIONS for s in summaries):
-        from nalm import compositions
-
-        return tables.compositions(compositions.rows(runs))
-    if summaries and all(s.case.digits and s.case.digits.layout != "sequence" for s in summaries):
-        return tables.accuracies(runs)
-    return tables.success(summaries, width)
+    shown.results(wanted, out, json)
 
 
 @app.command()
@@ -249,12 +178,11 @@ def status(out: Out = OUT, json: Json = False) -> None:
     if json:
         print_json(found)
         return
-    from rich.console import Console
 
     from nalm import tables
 
     for part in tables.status(found):
-        Console().print(part)
+        screen.show(part)
 
 
 @app.command()

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nalm.cli import screen
 from nalm.cli.app import Json, app, print_json
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ def compare(
     json: Json = False,
 ) -> None:
     """Compare two results folders case by case and seed by seed, or one with the published claims."""
-    from rich.console import Console
 
     from nalm import source, verdict_tables
     from nalm.compare import compare as find_changes
@@ -37,12 +37,11 @@ def compare(
         print_json([change.plain() for change in found])
         return
     for part in verdict_tables.changes(found):
-        Console().print(part)
+        screen.show(part)
 
 
 def _published(found: "dict[str, list[Verdict]]", as_json: bool) -> None:
     """Claims that differ from ours, and how many there are."""
-    from rich.console import Console
 
     from nalm import tables, verdict_tables
 
@@ -52,7 +51,7 @@ def _published(found: "dict[str, list[Verdict]]", as_json: bool) -> None:
     compared = [v for verdicts in found.values() for v in verdicts if v.compared]
     differ = [v for v in compared if v.verdict == "differs"]
     if differ:
-        Console().print(tables.beside(differ[: verdict_tables.LINES]))
+        screen.show(tables.beside(differ[: verdict_tables.LINES]))
     if len(differ) > verdict_tables.LINES:
         typer.echo(f"... and {len(differ) - verdict_tables.LINES} more; --json lists all.")
     rest = [v for verdicts in found.values() for v in verdicts if not v.compared]
@@ -88,12 +87,11 @@ def suggest(
     if json:
         print_json(found.plain())
         return
-    from rich.console import Console
 
     from nalm import verdict_tables
 
     for part in verdict_tables.suggestion(found):
-        Console().print(part)
+        screen.show(part)
     if found.code:
         typer.echo(f"Use it:        {found.code}\nTrain it with: {found.recipe_code}")
     if found.best and found.best.command:

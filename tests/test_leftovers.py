@@ -1,0 +1,115 @@
+"""What a command leaves behind when it ends, is stopped or is killed: no process, no temporary file, no warning."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from nalm.errors import NALMError
+from nalm.store import Store
+
+PATIENCE = 120  # seconds until something has surely happened
+
+
+def started(tmp_path, *, steps, workers=2):
+    """A run of two populations in a session of its own, where every warning is an error."""
+    (tmp_path / "temporary").mkdir()
+    command = [sys.executable, "-m", "nalm", "run", "quick", "--seeds", "1", "--steps", str(steps)]
+    command += ["--only", "unit=NMU", "--only", "unit=NACMul", "--workers", str(workers), "--no-compile"]
+    environment = os.environ | {"TMPDIR": str(tmp_path / "temporary"), "PYTHONWARNINGS": "error"}
+    environment |= {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "compiled")}  # which is meant to stay
+    with open(tmp_path / "stderr", "wb") as errors:
+        return subprocess.Popen(
+            [*command, "--out", str(tmp_path / "out")],
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            env=environment,
+            start_new_session=True,
+        )
+
+
+def soon(holds):
+    until = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def training(tmp_path, many):
+    """Whether so many populations have been begun."""
+    try:
+        with Store(tmp_path / "out") as store:
+            return sum(event[2] == "started" for event in store.events()) >= many
+    except NALMError:
+        return False
+
+
+def living(session):
+    """The processes of a session that are not dead."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, its = path.read_text(encoding="utf-8").rpartition(")")[2].split()[:4]
+        except (OSError, ValueError):
+            continue
+        if int(its) == session and state != "Z":
+            found.append(int(path.parent.name))
+    return found
+
+
+def check_nothing_is_left(process, tmp_path):
+    if Path("/proc/self/stat").exists():
+        soon(lambda: not living(process.pid))
+    assert not list((tmp_path / "temporary").rglob("*"))
+    assert not list((tmp_path / "out" / "checkpoints").glob("*.tmp"))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_run_that_ends_leaves_nothing_and_warns_of_nothing(workers, tmp_path):
+    process = started(tmp_path, steps=50, workers=workers)
+    assert process.wait(PATIENCE) == 0
+    lines = (tmp_path / "stderr").read_text(encoding="utf-8").splitlines()
+    assert all(" runs finished, " in line for line in lines)
+    check_nothing_is_left(process, tmp_path)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_run_that_is_stopped_says_so_and_leaves_nothing(number, tmp_path):
+    process = started(tmp_path, steps=10_000_000)
+    soon(lambda: training(tmp_path, 2))
+    process.send_signal(number)
+    assert process.wait(PATIENCE) == 128 + number
+    lines = (tmp_path / "stderr").read_text(encoding="utf-8").splitlines()
+    assert [line[:9] for line in lines if " runs finished, " not in line] == ["Stopped. "]
+    check_nothing_is_left(process, tmp_path)
+    with Store(tmp_path / "out") as store:
+        assert store.begun() == 0  # nothing is taken any more
+
+
+def test_workers_of_a_run_that_is_killed_end_too(tmp_path):
+    process = started(tmp_path, steps=10_000_000)
+    soon(lambda: training(tmp_path, 2))
+    process.kill()
+    process.wait(PATIENCE)
+    check_nothing_is_left(process, tmp_path)
+    with Store(tmp_path / "out") as store:
+        assert store.begun() > 0 and not any(s["alive"] for s in store.sessions())  # the lock died with it
+
+
+def test_a_worker_that_cannot_start_leaves_nothing(tmp_path):
+    code = (
+        "import multiprocessing.popen_spawn_posix as p, nalm.local, nalm.executor, pathlib, sys\n"
+        "def fail(*_): raise OSError(11, 'no more processes')\n"
+        "p.Popen._launch = fail\n"
+        "try: nalm.local._start(nalm.executor.Settings(pathlib.Path(sys.argv[1])), 1)\n"
+        "except OSError as error: print(error)\n"
+    )
+    environment = os.environ | {"TMPDIR": str(tmp_path), "PYTHONWARNINGS": "error"}
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert "no more processes" in done.stdout and not done.stderr
+    assert not list(tmp_path.iterdir())
