@@ -14,7 +14,7 @@ import typer
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer as Buffer
 
-HANDLER = "nalm.plain"
+HANDLER, PLAIN = "nalm.plain", "nalm-ascii"
 SUBSTITUTES = {
     **{"•": "*", "·": "*", "×": "x", "÷": "/", "−": "-", "√": "r", "∘": "o", "⊕": "^", "¬": "!", "±": "~"},
     **{"≤": "<", "≥": ">", "≠": "!", "→": ">", "↔": "=", "⇝": ">", "∧": "&", "∨": "|", "⊥": "F", "⊤": "T"},
@@ -57,6 +57,23 @@ def _replaced(error: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error(HANDLER, _replaced)
+
+
+def _ascii(name: str) -> codecs.CodecInfo | None:
+    """ASCII by a name of ours: typer takes a stream that says ascii for a mistake, and writes UTF-8 to it."""
+    if name != PLAIN.replace("-", "_"):
+        return None
+    known = codecs.lookup("ascii")
+    return codecs.CodecInfo(
+        known.encode,
+        known.decode,
+        incrementalencoder=known.incrementalencoder,
+        incrementaldecoder=known.incrementaldecoder,
+        name=PLAIN,
+    )
+
+
+codecs.register(_ascii)
 
 
 class _File(io.FileIO):
@@ -109,7 +126,8 @@ def _opened(name: str, number: int) -> _File | None:
     before.flush()
     file = _File(before.fileno(), "w", closefd=False)
     at_once = before.line_buffering or before.write_through  # python -u
-    wrapper = io.TextIOWrapper(io.BufferedWriter(file), before.encoding, HANDLER, line_buffering=at_once)
+    encoding = PLAIN if codecs.lookup(before.encoding).name == "ascii" else before.encoding
+    wrapper = io.TextIOWrapper(io.BufferedWriter(file), encoding, HANDLER, line_buffering=at_once)
     setattr(sys, name, wrapper)
     return file
 

@@ -49,12 +49,12 @@ def results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
             ours = [v for v in judged if v.ours is not None]
             if ours:
                 screen.show(tables.beside([v for v in ours if v.verdict == "differs"] or ours[:5]), console)
-                console.print(_agreement(ours))
+                console.print(agreement(ours))
     if as_json:
         print_json(lines)
 
 
-def _agreement(ours: "Sequence[Verdict]") -> str:
+def agreement(ours: "Sequence[Verdict]") -> str:
     """How many published numbers agree with ours; or, where none can be compared, why."""
     compared = [v for v in ours if v.compared]
     if not compared:
