@@ -127,7 +127,7 @@ BELOW = {
     "faults": {"errors", "store", "checkpoints", "engine"},
     "executor": {"errors", "store", "checkpoints", "engine", "faults", "images"},
     "local": {"errors", "units", "engine", "faults", "executor", "machine"},
-    "cluster": {"errors", "units", "store", "costs", "engine", "faults", "executor", "__init__"},
+    "cluster": {"errors", "units", "store", "costs", "locks", "engine", "faults", "executor", "__init__"},
     "run": {"config", "data", "errors", "store", "checkpoints", "engine", "images", "executor", "local"},
     "progress": {"run"},
     "asked": {

@@ -1,7 +1,9 @@
 """What a command leaves behind when it ends, is stopped or is killed: no process, no temporary file, no warning."""
 
+import contextlib
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -9,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from nalm import locks
 from nalm.errors import NALMError
-from nalm.store import Store
+from nalm.store import NAME, Store
 
 PATIENCE = 120  # seconds until something has surely happened
 
@@ -113,3 +116,47 @@ def test_a_worker_that_cannot_start_leaves_nothing(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert "no more processes" in done.stdout and not done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_what_a_killed_driver_left_of_its_ray_cluster_is_removed_by_the_next(tmp_path):
+    pytest.importorskip("ray")
+    from nalm import cluster
+
+    dead, living_one, new = (tmp_path / f"nalm-ray-{name}" for name in ("dead", "living", "new"))
+    for folder in (dead, living_one, new):
+        folder.mkdir()
+    locks.hold(dead)[1].close()  # as a kill does
+    held = locks.hold(living_one)[1]
+    sleep = [sys.executable, "-c", "import time; time.sleep(600)"]
+    agents = [subprocess.Popen([*sleep, f"--temp={folder}/session"]) for folder in (dead, living_one)]
+    try:
+        cluster._tidy(tmp_path)
+        assert agents[0].wait(PATIENCE) == -signal.SIGKILL and agents[1].poll() is None
+        assert not dead.exists() and living_one.exists() and new.exists()
+    finally:
+        held.close()
+        for agent in agents:
+            agent.kill()
+            agent.wait()
+
+
+def test_a_database_that_is_refused_is_closed(tmp_path, monkeypatch):
+    opened, connect = [], sqlite3.connect
+
+    def recorded(*arguments, **options):
+        opened.append(connect(*arguments, **options))
+        return opened[-1]
+
+    with contextlib.closing(connect(tmp_path / NAME)) as db:
+        db.execute("CREATE TABLE somebodys (a)")
+    monkeypatch.setattr(sqlite3, "connect", recorded)
+    for create in (False, True):
+        with pytest.raises(NALMError, match="another program"):
+            Store(tmp_path, create=create)
+    with Store(tmp_path / "out", create=True) as store:
+        store.begin("nalm run", "2.13.0")
+        assert store.take([("a", 0)]) == [("a", 0)] and store.sessions()[0]["alive"]
+    assert len(opened) >= 5
+    for db in opened:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            db.execute("SELECT 1")
