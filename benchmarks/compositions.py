@@ -145,7 +145,7 @@ def main(path: str, seeds: int = 10, three: int = 2) -> None:
     writer = csv.DictWriter(text, list(Trial.__dataclass_fields__), lineterminator="\n")
     writer.writeheader()
     writer.writerows(asdict(t) for t in found)
-    target.with_suffix(".trials.csv").write_text(text.getvalue(), newline="\n")
+    target.with_suffix(".trials.csv").write_text(text.getvalue(), encoding="utf-8", newline="\n")
     about = {
         "command": f"python -m benchmarks.compositions results/beyond/{target.name} {seeds} {three}",
         "nalm": __version__,
@@ -155,7 +155,7 @@ def main(path: str, seeds: int = 10, three: int = 2) -> None:
         "note": NOTE,
         "totals": totals(found),
     }
-    target.with_suffix(".json").write_text(json.dumps(about, indent=1) + "\n")
+    target.with_suffix(".json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     for r in totals(found):
         counts = f"{r['right']:3d} of {r['problems']:3d}, {r['seconds']:.2f} s"
         print(f"{r['method']:12s} {r['suite']:36s} {r['cell']:10s} {counts}")

@@ -22,8 +22,9 @@ class Journal:
         whole = self._read() if self.path.exists() else []
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.write_text("".join(line + "\n" for line in whole or [json.dumps(self.settings)]))
-            self.file = self.path.open("a")
+            lines = whole or [json.dumps(self.settings)]
+            self.path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+            self.file = self.path.open("a", encoding="utf-8")
         except OSError as error:
             raise NALMError(f"The journal {self.path} could not be written: {error.strerror}.") from None
         return self
@@ -36,7 +37,7 @@ class Journal:
 
     def _read(self) -> list[str]:
         """The lines that are whole, and their outcomes; the last one may have been cut by a kill."""
-        lines = self.path.read_text().splitlines()
+        lines = self.path.read_text(encoding="utf-8").splitlines()
         if lines and lines[0] != json.dumps(self.settings):
             raise NALMError(
                 f"{self.path} was begun under other settings ({lines[0][:200]}): delete it to start anew."

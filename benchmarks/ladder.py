@@ -8,7 +8,6 @@ import datetime
 import io
 import json
 import multiprocessing
-import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -28,6 +27,7 @@ from nalm.discover.law.expression import Array, Input, Node, bounded, evaluate
 from nalm.discover.stages.columns import PAIRS
 from nalm.experiments.published import claims
 from nalm.experiments.thesis.ch3 import RANGES
+from nalm.lab.machine import cores
 
 OPERATIONS = ("add", "subtract", "multiply", "divide")
 INPUTS, ROWS, U = 5, 600, 2.0**-53
@@ -241,7 +241,7 @@ def main(path: str, seeds: int = 100, products: int = 20, random: int = 1000) ->
     target, began = Path(path), time.time()
     target.parent.mkdir(parents=True, exist_ok=True)
     wanted, outcomes = jobs(seeds, products, random), []
-    for outcome in trials(wanted, os.cpu_count() or 1):
+    for outcome in trials(wanted, cores()):
         outcomes.append(outcome)
         if len(outcomes) % 1000 == 0:
             left = (time.time() - began) * (len(wanted) / len(outcomes) - 1)
@@ -254,7 +254,7 @@ def main(path: str, seeds: int = 100, products: int = 20, random: int = 1000) ->
     writer = csv.DictWriter(text, list(Outcome.__dataclass_fields__), lineterminator="\n")
     writer.writeheader()
     writer.writerows(asdict(o) for o in outcomes)
-    target.with_suffix(".trials.csv").write_text(text.getvalue(), newline="\n")
+    target.with_suffix(".trials.csv").write_text(text.getvalue(), encoding="utf-8", newline="\n")
     rows = totals(outcomes)
     about = {
         "command": f"python -m benchmarks.ladder results/beyond/{target.name} {seeds} {products} {random}",
@@ -265,7 +265,7 @@ def main(path: str, seeds: int = 100, products: int = 20, random: int = 1000) ->
         "note": NOTE,
         "totals": rows,
     }
-    target.with_suffix(".json").write_text(json.dumps(about, indent=1) + "\n")
+    target.with_suffix(".json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     for r in rows:
         counts = " ".join(f"{name} {r[name]:4d}" for name in ("problems", "certified", "right", "networks"))
         print(f"{r['suite']:8s} {r['cell']:45s} {counts}, {r['seconds']:.4f} s")

@@ -9,7 +9,6 @@ import datetime
 import itertools
 import json
 import multiprocessing
-import os
 import sys
 import time
 import warnings
@@ -25,6 +24,7 @@ from nalm import __version__
 from nalm.discover.law.expression import Array
 from nalm.errors import NALMError
 from nalm.experiments.published import claims
+from nalm.lab.machine import cores
 from nalm.ode.fit import fit
 from nalm.ode.system import System
 
@@ -249,7 +249,7 @@ def main(path: str, seeds: float = 3, time_limit: float = 60.0, *noises: float) 
     """Run all trials on all cores, of all levels of noise or those given; PATH.json holds them and their totals."""
     target, began, found = Path(path), time.time(), list[Trial]()
     target.parent.mkdir(parents=True, exist_ok=True)
-    for t in trials(jobs(int(seeds), time_limit, noises or NOISES), os.cpu_count() or 1):
+    for t in trials(jobs(int(seeds), time_limit, noises or NOISES), cores()):
         found.append(t)
         told = f"{t.method} {t.system} noise {t.noise:g} seed {t.seed}: {'right' if t.right else 'wrong'}, {t.verdict}"
         print(
@@ -273,7 +273,9 @@ def main(path: str, seeds: float = 3, time_limit: float = 60.0, *noises: float) 
         "totals": totals(found),
         "trials": [asdict(t) for t in found],
     }
-    target.with_suffix(".json").write_text(json.dumps(about, indent=1, allow_nan=False) + "\n")
+    target.with_suffix(".json").write_text(
+        json.dumps(about, indent=1, allow_nan=False) + "\n", encoding="utf-8"
+    )
     for r in about["totals"]:  # type: ignore[attr-defined]
         errors = f"exponents {r['exponent_error']}, rates {r['rate_error']}, new starts {r['new_starts']}"
         counts = f"{r['right']} of {r['trials']}"

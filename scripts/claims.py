@@ -78,7 +78,7 @@ def main(source: str) -> None:
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    with open(source, newline="") as file:
+    with open(source, encoding="utf-8", newline="") as file:
         rows = [translated(row) for row in csv.DictReader(file)]
     writer.writerows(rows)
     TARGET.parent.mkdir(exist_ok=True)

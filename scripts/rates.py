@@ -70,14 +70,14 @@ def main(names: list[str]) -> None:
     torch.set_num_threads(1)
     known: dict[tuple[str, int], float] = {}
     if TARGET.exists():
-        with TARGET.open(newline="") as file:
+        with TARGET.open(encoding="utf-8", newline="") as file:
             known = {(r["unit"], int(r["inputs"])): float(r["us"]) for r in csv.DictReader(file)}
     for (unit, inputs), case in models().items():
         if (names and unit not in names) or (not names and (unit, inputs) in known):
             continue
         known[unit, inputs] = measure(case)
         print(f"{unit:24} {inputs:4} {known[unit, inputs]:9.3f} us", flush=True)
-        with TARGET.open("w", newline="") as file:
+        with TARGET.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(("unit", "inputs", "us"))
             writer.writerows((*key, f"{known[key]:.3g}") for key in sorted(known))

@@ -39,13 +39,13 @@ def shortened(run: dict[str, str]) -> tuple[str, str]:
 
 def read(path: Path) -> list[dict[str, str]]:
     """The rows of a table."""
-    with path.open(newline="") as file:
+    with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def write(path: Path, names: tuple[str, ...], rows: list[tuple[object, ...]]) -> None:
     """A table with its header."""
-    with path.open("w", newline="") as file:
+    with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(names)
         table.writerows(rows)

@@ -191,7 +191,7 @@ def scheduling(ray: object, folder: Path, count: int = 40) -> float:
     """Seconds that a population costs on a cluster beyond its training, with both workers warm."""
     from nalm.config import Case, Layer, Range, Recipe
     from nalm.engine import Run
-    from nalm.lab.executors.local import Settings, attempt
+    from nalm.lab.executors.base import Settings, attempt
     from nalm.lab.executors.queue import Job
     from nalm.lab.executors.ray import Cluster
 

@@ -30,6 +30,7 @@ from benchmarks.laws.totals import speed, summary, table, totals
 from nalm import __version__
 from nalm.errors import NALMError, unknown
 from nalm.experiments.thesis.ch3 import RANGES
+from nalm.lab.machine import cores
 
 Job = tuple[Entry, str, float]  # problem, rival, seconds
 GRACE = 1.25  # times its seconds after which a fit that does not watch the clock is stopped
@@ -157,7 +158,7 @@ def contest(
             raise unknown("suite", suite, SEEDS)
     for reason in skipped.values():
         print(reason, file=sys.stderr)
-    workers = workers or os.cpu_count() or 1
+    workers = workers or cores()
     found = [e for e in entries(part, quick) if e.suite in kept]
     for entry in found:
         if entry.suite == "laws":
@@ -260,7 +261,7 @@ def write(path: Path, outcomes: Sequence[Outcome], about: dict[str, Any]) -> Non
     page = {
         **about,
         "versions": versions(),
-        "cores": os.cpu_count(),
+        "cores": cores(),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "note": NOTE,
         "rivals": {name: RIVALS[name].about for name in dict.fromkeys(o.rival for o in outcomes)},
@@ -269,8 +270,10 @@ def write(path: Path, outcomes: Sequence[Outcome], about: dict[str, Any]) -> Non
     }
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.with_name(path.name + ".trials.csv").write_text(text.getvalue(), newline="\n")
-        path.with_name(path.name + ".json").write_text(json.dumps(page, indent=1, allow_nan=False) + "\n")
+        path.with_name(path.name + ".trials.csv").write_text(text.getvalue(), encoding="utf-8", newline="\n")
+        path.with_name(path.name + ".json").write_text(
+            json.dumps(page, indent=1, allow_nan=False) + "\n", encoding="utf-8"
+        )
     except OSError as error:
         raise NALMError(f"The results {path} could not be written: {error.strerror}.") from None
 

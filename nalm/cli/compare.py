@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nalm.cli import screen
 from nalm.cli.app import Json, app, print_json
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ def compare(
     json: Json = False,
 ) -> None:
     """Compare two results folders case by case and seed by seed, or one with the published claims."""
-    from rich.console import Console
 
     from nalm.claims.compare import compare_published
     from nalm.cli.tables import verdicts as verdict_tables
@@ -38,12 +38,11 @@ def compare(
         print_json([change.plain() for change in found])
         return
     for part in verdict_tables.changes(found):
-        Console().print(part)
+        screen.show(part)
 
 
 def _published(found: "dict[str, list[Verdict]]", as_json: bool) -> None:
     """Claims that differ from ours, and how many there are."""
-    from rich.console import Console
 
     from nalm.cli.tables import results as tables
     from nalm.cli.tables import verdicts as verdict_tables
@@ -54,7 +53,7 @@ def _published(found: "dict[str, list[Verdict]]", as_json: bool) -> None:
     compared = [v for verdicts in found.values() for v in verdicts if v.compared]
     differ = [v for v in compared if v.verdict == "differs"]
     if differ:
-        Console().print(tables.beside(differ[: verdict_tables.LINES]))
+        screen.show(tables.beside(differ[: verdict_tables.LINES]))
     if len(differ) > verdict_tables.LINES:
         typer.echo(f"... and {len(differ) - verdict_tables.LINES} more; --json lists all.")
     rest = [v for verdicts in found.values() for v in verdicts if not v.compared]
@@ -90,12 +89,11 @@ def suggest(
     if json:
         print_json(found.plain())
         return
-    from rich.console import Console
 
     from nalm.cli.tables import verdicts as verdict_tables
 
     for part in verdict_tables.suggestion(found):
-        Console().print(part)
+        screen.show(part)
     if found.code:
         typer.echo(f"Use it:        {found.code}\nTrain it with: {found.recipe_code}")
     if found.best and found.best.command:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nalm.cli.app import Json, app, print_json
+from nalm.cli.stopping import code
 
 if TYPE_CHECKING:
     import numpy as np
@@ -175,7 +176,7 @@ def _sheet(out: Path | None, silent: bool) -> Iterator[Any]:
         return
     part = out.with_name(f".{out.name}.{os.getpid()}"[:250])
     try:
-        with part.open("w", newline="") as file:
+        with part.open("w", encoding="utf-8", newline="") as file:
             yield csv.writer(file, lineterminator="\n").writerows
         part.replace(out)
     except OSError as error:
@@ -238,9 +239,9 @@ def _searched(
     try:
         with progress(max_time):
             found.fit(table.x, table.y, list(table.names))
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stopped:
         typer.echo("Stopped. --max-time ends a search with its best candidate.", err=True)
-        raise typer.Exit(130) from None
+        raise typer.Exit(code(stopped)) from None
     except NALMError:
         raise
     except ValueError as error:  # of scikit-learn

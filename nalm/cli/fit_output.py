@@ -1,11 +1,15 @@
 """What a fit says: as plain values, as text for a terminal, and for its page."""
 
 import re
+import shutil
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from nalm.cli import screen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -138,9 +142,7 @@ def beware(table: "Table") -> None:
 
 
 def show(found: "NALMRegressor", table: "Table", told: dict[str, Any]) -> None:
-    """Print the law, what is proven of it, what else was considered, and how it fits; 80 columns wide."""
-    from textwrap import fill
-
+    """Print the law, what is proven of it, what else was considered, and how it fits; at most 80 columns wide."""
     from rich import box
     from rich.console import Console
     from rich.table import Table as Grid
@@ -151,10 +153,10 @@ def show(found: "NALMRegressor", table: "Table", told: dict[str, Any]) -> None:
     braille = can_print("⠿")
     for k, law in enumerate(told.get("laws", [told])):
         typer.echo(f"\n  {tabular.shown(law['target'])} = {law['formula']}\n")
-        typer.echo(fill(f"{law['verdict']}: {law['tested']} {law['meaning']}", 80))
+        typer.echo(fill(f"{law['verdict']}: {law['tested']} {law['meaning']}"))
         ranges = [f"{n} in [{a:.4g}, {b:.4g}]" for n, (a, b) in law["domain"].items()]
         if ranges:
-            typer.echo(fill(f"Tested for {', '.join(ranges)}.", 80))
+            typer.echo(fill(f"Tested for {', '.join(ranges)}."))
         for name, column in law["renamed"].items():
             typer.echo(f"{name} is the column {column!r}.")
         if law["r2"] is not None and law["verdict"] != "exact":
@@ -164,12 +166,30 @@ def show(found: "NALMRegressor", table: "Table", told: dict[str, Any]) -> None:
             for c in law["candidates"]:
                 error = "-" if c["error"] is None else f"{c['error']:.2g}"
                 grid.add_row(str(c["size"]), error, Text(short(c["formula"]), overflow="fold"))
-            Console(width=80, emoji=False).print(grid)
+            screen.show(grid, Console(width=columns(), emoji=False))
         y, predicted = _values(found, table, k)
         name = tabular.shown(law["target"])[:12]
         left = textplot.scatter(y, predicted, title=f"law over {name}", braille=braille)
         right = textplot.scatter(y, y - predicted, title=f"{name} - law, over {name}", braille=braille)
-        typer.echo("\n".join(textplot.beside(left, right)))
+        side_by_side(left, right)
+
+
+def columns() -> int:
+    """How wide a text is: as the terminal, up to 80 letters."""
+    return min(80, shutil.get_terminal_size().columns)
+
+
+def fill(text: str) -> str:
+    """A paragraph, broken into lines between words."""
+    return textwrap.fill(text, columns(), break_long_words=False, break_on_hyphens=False)
+
+
+def side_by_side(left: list[str], right: list[str]) -> None:
+    """Print two plots beside each other, or one below the other where the terminal is narrow."""
+    from nalm.cli import textplot
+
+    both = textplot.beside(left, right)
+    typer.echo("\n".join(both if max(map(len, both)) <= columns() else [*left, *right]))
 
 
 def can_print(text: str) -> bool:

@@ -2,22 +2,18 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nalm.cli import run_output, screen
 from nalm.cli.app import OUT, Device, Json, Out, app, print_json
+from nalm.cli.stopping import code
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from nalm.claims import Verdict
     from nalm.config import Experiment
-    from nalm.results.runs import Outcome
     from nalm.results.store import Store
-    from nalm.results.summary import Summary
 
 
 @app.command("list")
@@ -36,9 +32,8 @@ def list_(out: Out = OUT, json: Json = False) -> None:
         times = {e.name: costs.estimate(e, machine, factor) for e in EXPERIMENTS.values()}
         print_json([{**_plain(e), "seconds": round(times[e.name], 1)} for e in EXPERIMENTS.values()])
         return
-    from rich.console import Console
 
-    Console().print(tables.listing(EXPERIMENTS.values(), machine, factor))
+    screen.show(tables.listing(EXPERIMENTS.values(), machine, factor))
     source = "measured rates" if factor == 1 else f"the runs in {out}"
     typer.echo(f"Times are estimates for {machine}, from {source}.")
     typer.echo("Analytic figures, computed when they are asked for: nalm show landscapes")
@@ -71,16 +66,14 @@ def show(name: str, json: Json = False) -> None:
 
         print_json([text.loads(e.json()) for e in found])
         return
-    from rich.console import Console
 
     for experiment in found:
         for part in tables.shown(experiment):
-            Console().print(part)
+            screen.show(part)
 
 
 def _landscapes(name: str, as_json: bool) -> None:
     """Compute the landscapes at or below a name, and say where their minima are."""
-    from rich.console import Console
     from rich.table import Table
 
     from nalm.landscapes import LANDSCAPES, compute
@@ -95,7 +88,7 @@ def _landscapes(name: str, as_json: bool) -> None:
         table.add_row(
             surface.name.removeprefix("landscapes/"), surface.title, "\n".join(minima), surface.source
         )
-    Console().print(table)
+    screen.show(table)
 
 
 @app.command()
@@ -136,7 +129,8 @@ def run(
     from rich.console import Console
 
     from nalm.cli import progress
-    from nalm.lab import request
+    from nalm.engine import device_for
+    from nalm.lab import machine, request
     from nalm.lab import run as lab
 
     wanted, own = request.experiments(name, seeds, only or [], unit or [], like, steps, epochs)
@@ -147,10 +141,13 @@ def run(
             from nalm.lab.executors import ray as cluster
 
             quiet = stack.enter_context(
-                open(os.devnull, "w")
+                open(os.devnull, "w", encoding="utf-8")
             )  # Ray speaks of dead workers on standard output
             stack.enter_context(contextlib.redirect_stdout(quiet))
             executor = stack.enter_context(cluster.connected(on, device, workers or None))
+        elif not no_compile and device_for(device).type == "cpu" and (why := machine.without_compiler()):
+            error.print(why, markup=False, soft_wrap=True)
+            no_compile = True
         bar = stack.enter_context(progress.Progress(error))
         try:
             lab.run(
@@ -165,75 +162,11 @@ def run(
                 save_every=save_every,
                 data=data,
             )
-        except KeyboardInterrupt:
-            error.print(
-                f"Stopped. Finished runs are in {out}; the same command goes on from here.", markup=False
-            )
-            raise typer.Exit(130) from None
-    _results(wanted, out, json)
-
-
-def _results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
-    """What came out, with the published numbers beside it."""
-    from rich.console import Console
-
-    from nalm.claims import verdicts
-    from nalm.claims.rules import lengths
-    from nalm.cli.tables import results as tables
-    from nalm.experiments import EXPERIMENTS
-    from nalm.results.curves import points
-    from nalm.results.store import Store
-    from nalm.results.summary import summarise
-
-    console, lines = Console(), []
-    with Store(out) as store:
-        for experiment in wanted:
-            asked_for = {(case.hash, seed) for case in experiment.cases for seed in experiment.seeds}
-            runs = [o for o in store.outcomes(experiment.name) if (o.case.hash, o.seed) in asked_for]
-            summaries = summarise(runs)
-            if as_json:
-                lines += [{"experiment": experiment.name, **s.plain()} for s in summaries]
-                continue
-            console.print(f"[bold]{experiment.name}[/]: {experiment.title}")
-            for table in _shown(summaries, runs, console.width):
-                console.print(table)
-            curves = {(o.case.hash[:12], o.seed): points(store, o) for o in lengths.of_sequences(runs)}
-            found = lengths.by_length(runs, curves)
-            if curves and not found:
-                console.print(lengths.WITHOUT)
-            for table in tables.by_length(found):
-                console.print(table)
-            judged = [*verdicts(EXPERIMENTS[experiment.name], runs), *lengths.verdicts(found)]
-            ours = [v for v in judged if v.ours is not None]
-            if ours:
-                console.print(tables.beside([v for v in ours if v.verdict == "differs"] or ours[:5]))
-                console.print(_agreement(ours))
-    if as_json:
-        print_json(lines)
-
-
-def _agreement(ours: "Sequence[Verdict]") -> str:
-    """How many published numbers agree with ours; or, where none can be compared, why."""
-    compared = [v for v in ours if v.compared]
-    if not compared:
-        return f"None of them can be compared yet: {ours[0].why}."
-    return f"{sum(v.verdict == 'agrees' for v in compared)} of {len(compared)} published numbers agree with ours."
-
-
-def _shown(summaries: "Sequence[Summary]", runs: "Sequence[Outcome]", width: int) -> "Iterator[Table | str]":
-    """Success rates by range; what compositions learnt; accuracies on images; or what cases ask for."""
-    from nalm.cli.tables import results as tables
-    from nalm.operations import COMPOSITIONS
-
-    if runs and all(o.measures for o in runs):
-        return tables.measures(runs)
-    if summaries and all(s.case.operation in COMPOSITIONS for s in summaries):
-        from nalm.claims import compositions
-
-        return tables.compositions(compositions.rows(runs))
-    if summaries and all(s.case.digits and s.case.digits.layout != "sequence" for s in summaries):
-        return tables.accuracies(runs)
-    return tables.success(summaries, width)
+        except KeyboardInterrupt as stopped:
+            told = f"Stopped. Finished runs are in {out}; the same command goes on from here."
+            error.print(told, markup=False, soft_wrap=True)
+            raise typer.Exit(code(stopped)) from None
+    run_output.results(wanted, out, json)
 
 
 @app.command()
@@ -247,12 +180,11 @@ def status(out: Out = OUT, json: Json = False) -> None:
     if json:
         print_json(found)
         return
-    from rich.console import Console
 
     from nalm.cli.tables import results as tables
 
     for part in tables.status(found):
-        Console().print(part)
+        screen.show(part)
 
 
 @app.command()

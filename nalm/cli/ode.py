@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nalm.cli.app import Json, app, print_json
+from nalm.cli.stopping import code
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,9 +50,9 @@ def ode(
     try:
         with progress(max_time):
             found = search.fit(t, x, names, restarts=restarts, time_limit=max_time, seed=seed)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stopped:
         typer.echo("Stopped. --max-time ends a search with its best system.", err=True)
-        raise typer.Exit(130) from None
+        raise typer.Exit(code(stopped)) from None
     if save is not None:
         found.save(save)
     if json:
@@ -82,16 +83,14 @@ def _trajectories(x: "np.ndarray", y: Any, several: bool) -> tuple[Any, Any]:
 
 def _show(found: "System", t: Any, x: Any, columns: dict[str, str]) -> None:
     """Print the equations, the verdict, flags, intervals, and how the simulation follows the samples."""
-    from textwrap import fill
-
     from nalm.cli import textplot
-    from nalm.cli.fit_output import can_print
+    from nalm.cli.fit_output import can_print, fill, side_by_side
     from nalm.errors import NALMError
 
     typer.echo("\n" + "\n".join(f"  {line}" for line in found.formula.splitlines()) + "\n")
-    typer.echo(fill(f"{found.verdict}: {found.tested} {MEANING[found.verdict]}", 80))
+    typer.echo(fill(f"{found.verdict}: {found.tested} {MEANING[found.verdict]}"))
     for flag in found.flags:
-        typer.echo(fill(f"Beware: {flag}.", 80))
+        typer.echo(fill(f"Beware: {flag}."))
     for name, column in columns.items():
         if name != column:
             typer.echo(f"{name} is the column {column!r}.")
@@ -112,4 +111,4 @@ def _show(found: "System", t: Any, x: Any, columns: dict[str, str]) -> None:
         )
         off = states[:, j] - simulated[:, j]
         right = textplot.scatter(times, off, title=f"{name} - simulated, over time", braille=braille)
-        typer.echo("\n".join(textplot.beside(left, right)))
+        side_by_side(left, right)

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from nalm.cli import screen
 from nalm.cli.app import Device, Json, app
 
 
@@ -17,9 +18,8 @@ def units(
     if markdown:
         typer.echo(capabilities.markdown(), nl=False)
         return
-    from rich.console import Console
 
-    Console().print(capabilities.table())
+    screen.show(capabilities.table())
 
 
 @app.command()

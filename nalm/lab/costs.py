@@ -8,7 +8,6 @@ a step of all runs at once, from three measurements on an H200 (225 and 7,875 ru
 import csv
 import functools
 import importlib.resources
-import os
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from pathlib import Path
 from nalm.config import Case, Experiment
 from nalm.config.grouping import signature
 from nalm.config.labels import unit_of
+from nalm.lab.machine import cores
 from nalm.operations import SYSTEMS
 
 COMPILING = {"cpu": 12.0, "cuda": 8.0}  # seconds per program
@@ -43,14 +43,13 @@ class Machine:
 
 def here() -> Machine:
     """This machine; a GPU is known by its driver."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return Machine("cuda" if Path("/proc/driver/nvidia/version").exists() else "cpu", cores)
+    return Machine("cuda" if Path("/proc/driver/nvidia/version").exists() else "cpu", cores())
 
 
 @functools.cache
 def _rates() -> dict[str, list[tuple[int, float]]]:
     """Microseconds per run-step on one core with batches of 128, by unit and number of inputs."""
-    text = importlib.resources.files("nalm.data").joinpath("rates.csv").read_text()
+    text = importlib.resources.files("nalm.data").joinpath("rates.csv").read_text(encoding="utf-8")
     found: dict[str, list[tuple[int, float]]] = {}
     for row in csv.DictReader(text.splitlines()):
         found.setdefault(row["unit"], []).append((int(row["inputs"]), float(row["us"])))

@@ -13,7 +13,8 @@ from nalm.config import Experiment
 from nalm.engine import Run, check, images
 from nalm.engine.images import mnist
 from nalm.errors import NALMError
-from nalm.lab.executors.local import SAVE_EVERY, Executor, Job, Local, Message, Settings
+from nalm.lab.executors.base import SAVE_EVERY, Executor, Job, Message, Settings
+from nalm.lab.executors.local import Local
 from nalm.results import checkpoints
 from nalm.results.store import Key, Store
 
@@ -88,7 +89,7 @@ def run(
     executor = executor or Local(device, workers)
     settings = Settings(Path(folder), executor.device, compiled, tuple(units), save_every, str(data))
     with Store(folder, create=True) as store:
-        store.begin(shlex.join(sys.argv), torch.__version__)
+        store.begin(_command(), torch.__version__)
         checkpoints.tidy(store.folder)
         for experiment in experiments:
             store.register(experiment)
@@ -100,6 +101,11 @@ def run(
                 time.sleep(1)
         show(lab.state)
     return lab.state
+
+
+def _command() -> str:
+    """What was typed, as text: under a locale without UTF-8 Python reads names of files as something else."""
+    return shlex.join(sys.argv).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _missing(wanted: dict[Key, Run], folder: Path) -> list[Run]:

@@ -47,12 +47,12 @@ def render(page: dict[str, Any]) -> str:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    template = environment.from_string(files.joinpath("fit.html").read_text())
+    template = environment.from_string(files.joinpath("fit.html").read_text(encoding="utf-8"))
     return template.render(
         page=page,
         version=nalm.__version__,
         plotly=get_plotlyjs(),
-        style=files.joinpath("page.css").read_text(),
+        style=files.joinpath("page.css").read_text(encoding="utf-8"),
     )
 
 

@@ -67,15 +67,15 @@ def render(data: dict[str, Any], where: str) -> str:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    template = environment.from_string(files.joinpath("page.html").read_text())
+    template = environment.from_string(files.joinpath("page.html").read_text(encoding="utf-8"))
     return template.render(
         data=embedded(data),
         page=data,
         where=where,
         version=nalm.__version__,
         plotly=get_plotlyjs(),
-        style=files.joinpath("page.css").read_text(),
-        script=files.joinpath("page.js").read_text(),
+        style=files.joinpath("page.css").read_text(encoding="utf-8"),
+        script=files.joinpath("page.js").read_text(encoding="utf-8"),
     )
 
 
@@ -85,7 +85,7 @@ def _ladder(where: Path) -> dict[str, Any] | None:
     if not path.exists():
         return None
     try:
-        about = json.loads(path.read_text())
+        about = json.loads(path.read_text(encoding="utf-8"))
         rows: dict[tuple[str, str], dict[str, Any]] = {}
         for r in about["totals"]:
             cell = r["cell"].removesuffix(" float64").removesuffix(" float32")
@@ -105,7 +105,7 @@ def _composed(where: Path) -> dict[str, Any] | None:
     if not path.exists():
         return None
     try:
-        about = json.loads(path.read_text())
+        about = json.loads(path.read_text(encoding="utf-8"))
         rows: dict[tuple[str, str], dict[str, Any]] = {}
         for r in about["totals"]:
             rate = stats.wilson(int(r["right"]), int(r["problems"]))

@@ -44,7 +44,7 @@ def write(where: Path | str, folder: Path, kind: str, experiment: str = "") -> l
             paths.append(_save(_panels(group, study, looks), folder / f"{name}.{kind}"))
             paths.append(_save(_curves(study, group, looks), folder / f"{name}-curves.{kind}"))
             paths.append(folder / f"{name}.tex")
-            paths[-1].write_text(latex(group, study.labels, study.places))
+            paths[-1].write_text(latex(group, study.labels, study.places), encoding="utf-8")
         for i, surface in enumerate(maps.drawn(study)):
             name = re.sub(r"[^A-Za-z0-9]+", "-", f"{study.name}-{surface.name}-{i}").strip("-")
             paths.append(_save(_landscape(surface), folder / f"{name}.{kind}"))

@@ -1,11 +1,10 @@
 """What is still in training, on disk: one file per population, replaced as a whole, exact to the last bit."""
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
-import tempfile
+import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +29,8 @@ UNREADABLE = (
     OverflowError,
     RecursionError,
 )  # what reading hostile JSON may raise
-STALE = 600  # seconds within which a file may have been made and not locked yet
+STALE = 600  # seconds since somebody wrote to a file that is still to be put in its place
+TRIES = 3  # times that a file is written which others take for one that was left behind
 
 
 @dataclass(frozen=True)
@@ -71,25 +71,38 @@ def write(folder: Path, runs: Sequence[Key], arrays: Arrays) -> Path:
 
 def write_arrays(path: Path, arrays: Arrays, about: dict[str, str]) -> Path:
     """A file that holds the sum of its own numbers, so that damage anywhere in it is noticed."""
-    temporary = None
-    about = {**about, "sum": _sum(arrays, about)}
+    content = safetensors.numpy.save(arrays, metadata={**about, "sum": _sum(arrays, about)})
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
-            temporary = file.name
-            fcntl.flock(file, fcntl.LOCK_EX)  # it is somebody's
-            file.write(safetensors.numpy.save(arrays, metadata=about))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        for again in reversed(range(TRIES)):
+            try:
+                _put(path, content)
+            except FileNotFoundError:  # tidied away by somebody, while this process was stopped
+                if not again:
+                    raise
+            else:
+                break
     except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
         raise NALMError(
             f"The checkpoint {path} could not be written ({error.strerror}): free some space and run the same "
             "command again; every finished run is safe."
         ) from None
     return path
+
+
+def _put(path: Path, content: bytes) -> None:
+    """A file in its place at once and as a whole, with the rights that the user gives to new files."""
+    temporary = path.with_name(f"{path.stem}-{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
 
 
 def _sum(arrays: Arrays, about: dict[str, str]) -> str:
@@ -150,13 +163,11 @@ def latest(folder: Path, runs: Sequence[Key]) -> Checkpoint | None:
 
 
 def tidy(folder: Path) -> None:
-    """Remove what a process that was killed while it wrote has left behind: nobody holds it any more."""
+    """Remove what a process that was killed while it wrote has left behind: nobody has written to it for long."""
     for path in (*(folder / FOLDER).glob("*.tmp"), *(folder / NETWORKS).glob("*.tmp")):
-        with contextlib.suppress(OSError):  # somebody holds it, or was quicker
+        with contextlib.suppress(OSError):  # somebody was quicker
             if abs(time.time() - path.stat().st_mtime) > STALE:
-                with open(path) as file:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    path.unlink()
+                path.unlink()
 
 
 def damaged(path: Path, error: Exception) -> NALMError:

@@ -61,34 +61,42 @@ def connect(path: Path, create: bool) -> sqlite3.Connection:
     with errors(path):
         if path.exists():
             _whole(path)
-        db = _file(path, create)
-        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
-        db.execute("PRAGMA trusted_schema = OFF")
-        application, version, tables = _seen(db)
-        if create and not application and not tables:
-            db.execute("PRAGMA journal_mode = WAL")
-            with transaction(db):  # two processes may get here at once: the second finds the tables made
-                if not _one(db, "SELECT count(*) FROM sqlite_master"):
-                    for statement in TABLES.split(";\n"):
-                        db.execute(statement)
-                    db.execute(f"PRAGMA application_id = {APPLICATION}")
-                    db.execute(f"PRAGMA user_version = {FORMAT}")
-        elif not application and not tables:
-            raise NALMError(f"There are no results in {path.parent} yet: somebody has only just begun.")
-        elif application != APPLICATION:
-            raise NALMError(f"{path} is a database of another program: choose another folder with --out.")
-        elif version != FORMAT:
-            raise NALMError(
-                f"{path} has format {version}, this nalm {__version__} reads format {FORMAT}: "
-                "read it with the version that wrote it, or choose another folder with --out."
-            )
-        if _layout(db) != _ours():
-            raise NALMError(
-                f"{path} is not laid out as nalm lays out its results: restore it from a copy, or choose another --out."
-            )
-        if create:
-            db.execute("PRAGMA synchronous = FULL")
+        with contextlib.ExitStack() as stack:  # closes the file again if it is not ours
+            db = _file(path, create)
+            stack.callback(db.close)
+            _checked(db, path, create)
+            stack.pop_all()
         return db
+
+
+def _checked(db: sqlite3.Connection, path: Path, create: bool) -> None:
+    """Make the tables of a new database; refuse one that is not ours."""
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
+    db.execute("PRAGMA trusted_schema = OFF")
+    application, version, tables = _seen(db)
+    if create and not application and not tables:
+        db.execute("PRAGMA journal_mode = WAL")
+        with transaction(db):  # two processes may get here at once: the second finds the tables made
+            if not _one(db, "SELECT count(*) FROM sqlite_master"):
+                for statement in TABLES.split(";\n"):
+                    db.execute(statement)
+                db.execute(f"PRAGMA application_id = {APPLICATION}")
+                db.execute(f"PRAGMA user_version = {FORMAT}")
+    elif not application and not tables:
+        raise NALMError(f"There are no results in {path.parent} yet: somebody has only just begun.")
+    elif application != APPLICATION:
+        raise NALMError(f"{path} is a database of another program: choose another folder with --out.")
+    elif version != FORMAT:
+        raise NALMError(
+            f"{path} has format {version}, this nalm {__version__} reads format {FORMAT}: "
+            "read it with the version that wrote it, or choose another folder with --out."
+        )
+    if _layout(db) != _ours():
+        raise NALMError(
+            f"{path} is not laid out as nalm lays out its results: restore it from a copy, or choose another --out."
+        )
+    if create:
+        db.execute("PRAGMA synchronous = FULL")
 
 
 def _layout(db: sqlite3.Connection) -> dict[str, list[str]]:
@@ -106,9 +114,9 @@ def _layout(db: sqlite3.Connection) -> dict[str, list[str]]:
 
 @functools.cache
 def _ours() -> dict[str, list[str]]:
-    db = sqlite3.connect(":memory:")
-    db.executescript(TABLES)
-    return _layout(db)
+    with contextlib.closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(TABLES)
+        return _layout(db)
 
 
 def _seen(db: sqlite3.Connection) -> tuple[int, int, int]:
@@ -138,6 +146,9 @@ def _file(path: Path, create: bool) -> sqlite3.Connection:
     except sqlite3.OperationalError:  # a folder that cannot be written to: read what is in the file itself
         db.close()
         return sqlite3.connect(f"{address}?immutable=1", uri=True, isolation_level=None)
+    except BaseException:
+        db.close()
+        raise
     return db
 
 

@@ -149,7 +149,7 @@ def about(path: Path) -> dict[str, Any]:
     """The JSON beside a table."""
     beside = path.with_suffix(".json")
     try:
-        found = json.loads(beside.read_text())
+        found = json.loads(beside.read_text(encoding="utf-8"))
         if not isinstance(found, dict) or not isinstance(found.get("cases"), list):
             raise ValueError("it has no cases")
     except (OSError, ValueError) as error:

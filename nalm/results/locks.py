@@ -1,31 +1,54 @@
-"""Who is alive: a process holds a lock on a file of its own, and the lock dies with it, whatever the clock says."""
+"""Who is alive: a process holds a lock on a file of its own, and the lock dies with it, whatever the clock says.
 
-import fcntl
+The lock is SQLite's on an empty database: it is the operating system's, and works wherever the results can be written.
+"""
+
+import contextlib
 import os
-import time
+import secrets
+import sqlite3
 from pathlib import Path
-from typing import IO
 
 from nalm.errors import NALMError
 
 FOLDER = "locks"
+TRIES = 100  # times that somebody may take a new file for one that was left behind
 
 
-def hold(folder: Path) -> tuple[str, IO[str]]:
-    """A new lock of this process: its name, and the file that holds it while it is open."""
+Lock = sqlite3.Connection
+
+
+def hold(folder: Path) -> tuple[str, Lock]:
+    """A new lock of this process: its name, and the connection that holds it while it is open."""
     locks = folder / FOLDER
     try:
         locks.mkdir(exist_ok=True)
         for old in locks.glob("[0-9]*"):
             if not held(folder, old.name):
-                old.unlink(missing_ok=True)
-        name = f"{os.getpid()}-{time.time_ns()}"
-        file = open(locks / f"new-{name}", "w")  # noqa: SIM115
-        fcntl.flock(file, fcntl.LOCK_EX)
-        os.rename(file.name, locks / name)  # nobody sees it before it is locked
+                with contextlib.suppress(OSError):  # somebody was quicker
+                    old.unlink(missing_ok=True)
+        for _ in range(TRIES):
+            name = f"{os.getpid()}-{secrets.token_hex(8)}"
+            db = _locked(locks / name)
+            if (locks / name).exists():
+                return name, db
+            db.close()  # it was removed before it was locked
+        raise NALMError(f"{locks} loses its files: choose another --out.")
     except OSError as error:
         raise NALMError(f"{folder} cannot be written ({error.strerror}): choose another --out.") from None
-    return name, file
+    except sqlite3.Error as error:
+        raise NALMError(f"{folder} cannot be written ({error}): choose another --out.") from None
+
+
+def _locked(path: Path) -> Lock:
+    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    try:
+        db.execute("PRAGMA journal_mode = OFF")  # nothing is ever written
+        db.execute("BEGIN EXCLUSIVE")
+    except BaseException:
+        db.close()
+        raise
+    return db
 
 
 def held(folder: Path, name: object) -> bool:
@@ -33,10 +56,11 @@ def held(folder: Path, name: object) -> bool:
     if not isinstance(name, str) or not name or Path(name).name != name:
         return False  # a name from a file is no path
     try:
-        with open(folder / FOLDER / name) as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        address = (folder / FOLDER / name).absolute().as_uri()
+        with contextlib.closing(sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=0)) as db:
+            db.execute("SELECT count(*) FROM sqlite_master")
+    except sqlite3.Error as error:
+        return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
     except (OSError, ValueError):
         return False
     return False

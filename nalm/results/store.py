@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class Store:
             self.path = given if given.suffix == ".db" and not given.is_dir() else given / NAME
         self.folder = self.path.parent
         self.session: int | None = None
-        self._lock: IO[str] | None = None
+        self._lock: locks.Lock | None = None
         if create:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)

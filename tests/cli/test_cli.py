@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import nalm
 from nalm import cli
 from nalm.claims import Verdict
-from nalm.cli.lab import _agreement
+from nalm.cli.run_output import agreement
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
 
@@ -55,8 +55,8 @@ def test_numbers_that_cannot_be_compared_are_not_said_to_differ():
     claim = EXPERIMENTS["mnist/colour"].claims[0]
     short = Verdict(claim, None, "not comparable", "60 of 1,000 epochs were trained")
     same, other = (Verdict(claim, None, word, "") for word in ("agrees", "differs"))
-    assert _agreement([short]) == "None of them can be compared yet: 60 of 1,000 epochs were trained."
-    assert _agreement([short, same, other]) == "1 of 2 published numbers agree with ours."
+    assert agreement([short]) == "None of them can be compared yet: 60 of 1,000 epochs were trained."
+    assert agreement([short, same, other]) == "1 of 2 published numbers agree with ours."
 
 
 @pytest.mark.parametrize("name", ["mnist/division", "mnist/sequence-losses", "thesis/ch5/main"])

@@ -144,17 +144,20 @@ def test_a_clock_that_is_set_back_changes_no_order_and_no_owner(tmp_path, monkey
         assert shipped.origin(store, "e", store.outcomes("e"))["date"] == "1969-12-31"
 
 
-def test_a_file_in_writing_is_not_removed_because_the_clock_jumped(tmp_path, monkeypatch):
-    import fcntl
+def test_a_file_that_is_removed_in_writing_because_the_clock_jumped_is_written_again(tmp_path, monkeypatch):
+    removed = []
 
-    (tmp_path / "checkpoints").mkdir()
-    with open(tmp_path / "checkpoints" / "mine.tmp", "w") as mine:
-        fcntl.flock(mine, fcntl.LOCK_EX)
-        monkeypatch.setattr(time, "time", lambda: 5e9)
-        checkpoints.tidy(tmp_path)
-        assert Path(mine.name).exists()
-    checkpoints.tidy(tmp_path)
-    assert not Path(mine.name).exists()
+    def jump(number):
+        if not removed:
+            removed.extend((tmp_path / "checkpoints").glob("*.tmp"))
+            monkeypatch.setattr(time, "time", lambda: 5e9)
+            checkpoints.tidy(tmp_path)
+            assert removed and not removed[0].exists()
+
+    monkeypatch.setattr(checkpoints.os, "fsync", jump)
+    written = checkpoints.write(tmp_path, [("a", 0)], {"at": np.arange(3)})
+    assert checkpoints.read(written).runs == (("a", 0),)
+    assert list((tmp_path / "checkpoints").iterdir()) == [written]
 
 
 # -- names ----------------------------------------------------------------------------------------

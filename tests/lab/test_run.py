@@ -14,7 +14,7 @@ import torch
 from nalm.config import Case, Experiment, Layer, Range, Recipe
 from nalm.engine import Run, Training
 from nalm.errors import NALMError
-from nalm.lab.executors.local import Job, Settings, attempt, kept
+from nalm.lab.executors.base import Job, Settings, attempt, kept
 from nalm.lab.run import run
 from nalm.results import checkpoints
 from nalm.results.store import Store

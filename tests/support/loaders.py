@@ -20,7 +20,7 @@ from nalm.discover.regressor import NALMRegressor
 from nalm.engine import Run, Training
 from nalm.engine.images import mnist
 from nalm.formulas.parse import parse
-from nalm.lab.executors.local import tensors
+from nalm.lab.executors.base import tensors
 from nalm.lab.status import status
 from nalm.results import checkpoints, packed
 from nalm.results import files as shipped

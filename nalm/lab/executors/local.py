@@ -1,81 +1,31 @@
-"""Who trains: this process, or several beside it, each with one population at a time.
+"""Training on this machine: in this process, or in several beside it, each with one population at a time.
 
-A driver hands out jobs and receives messages; it alone writes results. A worker on this machine writes the checkpoints
-of its own population. Compilation is most of a short training, so several processes pay even on one GPU.
+A worker writes the checkpoints of its own population. Compilation is most of a short training, so several processes pay
+even on one GPU.
 """
 
 import contextlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
-import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from pathlib import Path
-from typing import Protocol
 
 import torch
 
-from nalm.engine import NUMBERS, Fitting, Run, Training, device_for, images, populations, training_of
-from nalm.engine.compiler import out_of_memory
+from nalm.engine import NUMBERS, Run, device_for, populations
 from nalm.errors import NALMError
 from nalm.lab.custom_units import load
-from nalm.lab.executors.queue import Job as Job
-from nalm.lab.executors.queue import Queue
-from nalm.results import checkpoints
-from nalm.results import networks as saved
-from nalm.results.store import Arrays, Finished, Key
+from nalm.lab.executors.base import MOST_ON_GPU, NOBODY, Message, Settings, attempt, kept, state_of
+from nalm.lab.executors.queue import Job, Queue
+from nalm.lab.machine import cores
 
-SAVE_EVERY = 15.0  # seconds between checkpoints
-TELL_EVERY = 0.3  # seconds between messages about one population
-MOST_ON_GPU = 12  # processes that share a GPU: each holds half a gigabyte of it
-NOBODY = Job(())
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What all workers of a run have in common."""
-
-    folder: Path
-    device: str = "auto"
-    compiled: bool = True
-    units: tuple[str, ...] = ()  # FILE.py:Class of units that are not part of the library
-    save_every: float = SAVE_EVERY
-    data: str = ""  # the folder of MNIST's files
-
-
-@dataclass(frozen=True)
-class Message:
-    """What is said of a job: started, resumed, progress, checkpoint (its state), finished (its runs).
-
-    Or that it was broken off, and is put back: memory (it ran out), lost (the worker), moved (the node went away).
-    """
-
-    kind: str
-    job: Job
-    at: int = 0
-    solved: int = 0
-    runs: Finished | None = None
-    state: Arrays | None = None  # a checkpoint on its way to whoever writes it
-    worker: str = ""  # NODE:PROCESS of who says so
-
-
-class Executor(Protocol):
-    """Who trains."""
-
-    device: str
-
-    def pieces(self, runs: Sequence[Run], compiled: bool) -> list[list[Run]]:
-        """The runs in populations, which are compiled or not."""
-        ...
-
-    def execute(self, jobs: Iterator[Job], most: int, settings: Settings) -> Iterator[Message]:
-        """Train every job, of which there are so many at most; messages come as they are said."""
-        ...
+PATIENCE = 10.0  # seconds that a worker has to end in good order
 
 
 class Local:
@@ -105,96 +55,8 @@ class Local:
                     queue.broken(job, "memory")
 
 
-def state_of(job: Job, folder: Path) -> Arrays | None:
-    """What a job's checkpoint holds of its runs; networks that read images are files of their own."""
-    if job.runs[0].case.digits is not None:
-        return saved.kept_all(folder, _networks(job))
-    return None if job.checkpoint is None else job.checkpoint.arrays(job.keys)
-
-
-def _networks(job: Job) -> list[Key]:
-    """Runs that read images by their case, however long it is trained, and seed."""
-    return [(run.case.trunk.hash, run.seed) for run in job.runs]
-
-
-def attempt(job: Job, settings: Settings, state: Arrays | None = None) -> Iterator[Message]:
-    """Train one population, and say so if there is not memory enough; any other error is a sentence."""
-    try:
-        yield from _train(job, settings, state)
-    except NALMError:
-        raise
-    except Exception as error:
-        if not out_of_memory(error):
-            traceback.print_exc()
-            raise NALMError(
-                f"Training {len(job.runs)} runs of {job.runs[0].case.name!r} failed: {type(error).__name__}: {error}."
-            ) from error
-        torch.cuda.empty_cache()
-        yield Message("memory", job)
-
-
-def _train(job: Job, settings: Settings, state: Arrays | None) -> Iterator[Message]:
-    training = _begun(job, settings, state)
-    yield Message("resumed" if training.at else "started", job, training.at)
-    saved = told = time.monotonic()
-    while not training.finished:
-        training.advance()
-        now = time.monotonic()
-        if now - told > TELL_EVERY:
-            yield Message("progress", job, training.at, int(training.solved_now().sum()))
-            told = now
-        if now - saved > settings.save_every and not training.finished:
-            yield Message(
-                "checkpoint",
-                job,
-                training.at,
-                int(training.solved_now().sum()),
-                state=_state(training),
-            )
-            saved = time.monotonic()
-    results = training.results()
-    last = _state(training) if isinstance(training, images.Training) else None  # for a longer training
-    yield Message("finished", job, training.at, int(results.solved.sum()), Finished.of(results), last)
-
-
-def _begun(job: Job, settings: Settings, state: Arrays | None) -> Training | Fitting | images.Training:
-    """The training of a job, as far as it was once: numbers by the engine, images by networks that read them."""
-    device = device_for(settings.device)
-    training: Training | Fitting | images.Training
-    if job.runs[0].case.digits is not None:
-        training = images.Training(job.runs, device, compiled=settings.compiled, data=settings.data)
-    else:
-        training = training_of(job.runs, device, compiled=settings.compiled)
-    if state is not None:
-        training.restore(tensors(state))
-    return training
-
-
-def _state(training: Training | Fitting | images.Training) -> Arrays:
-    """What a checkpoint holds."""
-    return {name: t.cpu().numpy() for name, t in training.state().items()}
-
-
-def tensors(arrays: Arrays) -> dict[str, torch.Tensor]:
-    """A checkpoint's arrays as training takes them."""
-    try:
-        return {name: torch.from_numpy(a) for name, a in arrays.items()}
-    except TypeError as error:
-        raise NALMError(f"This state holds something else than numbers: {error}.") from None
-
-
-def kept(messages: Iterator[Message], folder: Path) -> Iterator[Message]:
-    """The messages, their checkpoints written on the way."""
-    for message in messages:
-        if message.state is not None and message.job.runs[0].case.digits is not None:
-            saved.keep_all(folder, _networks(message.job), message.state)
-        elif message.state is not None:
-            checkpoints.write(folder, message.job.keys, message.state)
-        yield replace(message, state=None)
-
-
 def _processes(queue: Queue, workers: int, settings: Settings) -> Iterator[Message]:
-    threads = max(1, (os.cpu_count() or 1) // workers)
+    threads = max(1, cores() // workers)
     busy: dict[Connection, Job] = {}
     idle: list[Connection] = []
     everyone: list[BaseProcess] = []
@@ -231,11 +93,7 @@ def _processes(queue: Queue, workers: int, settings: Settings) -> Iterator[Messa
                     else:
                         idle.append(connection)
     finally:
-        for connection in [*busy, *idle]:
-            connection.close()
-        for process in everyone:
-            process.terminate()
-            process.join()
+        _end([*busy, *idle], everyone, asked=bool(busy))
 
 
 def _start(settings: Settings, threads: int) -> tuple[Connection, BaseProcess]:
@@ -243,10 +101,36 @@ def _start(settings: Settings, threads: int) -> tuple[Connection, BaseProcess]:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs, settings, threads), daemon=True)
-    with _deaf():
-        process.start()
-    theirs.close()
+    try:
+        with _deaf():
+            process.start()
+    except BaseException:
+        ours.close()
+        raise
+    finally:
+        theirs.close()
     return ours, process
+
+
+def _end(lines: Sequence[Connection], processes: Sequence[BaseProcess], asked: bool) -> None:
+    """End the workers: those that wait end by themselves when their line closes, and give back what they hold.
+
+    Those that train are ``asked`` to end; one that does not is killed, and its semaphores are left to the system.
+    """
+    for line in lines:
+        line.close()
+    latest = time.monotonic() + PATIENCE
+    try:
+        for process in processes:
+            if asked and process.is_alive():
+                process.terminate()
+        for process in processes:
+            process.join(max(0.0, latest - time.monotonic()))
+    finally:  # also if somebody who waits for this presses Ctrl-C once more
+        for process in processes:
+            process.kill()
+            process.join()
+            process.close()
 
 
 @contextlib.contextmanager
@@ -267,11 +151,20 @@ def _die_with_the_driver() -> None:
     driver = multiprocessing.parent_process()
     if driver is not None:
         driver.join()
+        signal.raise_signal(signal.SIGTERM)
+        time.sleep(PATIENCE)
         os._exit(1)
+
+
+def _stop(number: int, frame: object) -> None:
+    """End this worker in good order: unlike the system's way, this removes its temporary files and semaphores."""
+    signal.signal(number, signal.SIG_IGN)  # once is enough
+    sys.exit(128 + number)
 
 
 def _serve(connection: Connection, settings: Settings, threads: int) -> None:
     """A worker's life: jobs in, messages out, until the driver closes the line or dies."""
+    signal.signal(signal.SIGTERM, _stop)
     threading.Thread(target=_die_with_the_driver, daemon=True).start()
     torch.set_num_threads(threads)
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError, KeyboardInterrupt):
@@ -291,7 +184,6 @@ def workers_for(device: str, reading: bool = False) -> int:
 
     One that reads images fills a GPU, and processes take turns on it: streams of one process share it better.
     """
-    cores = os.cpu_count() or 1
     if device_for(device).type == "cuda":
-        return 1 if reading else min(cores, MOST_ON_GPU)
-    return cores
+        return 1 if reading else min(cores(), MOST_ON_GPU)
+    return cores()

@@ -25,14 +25,16 @@ from nalm.engine import NUMBERS, Run, populations
 from nalm.errors import NALMError
 from nalm.lab import costs
 from nalm.lab.custom_units import load
-from nalm.lab.executors.local import MOST_ON_GPU, NOBODY, Message, Settings, attempt, kept, state_of
+from nalm.lab.executors.base import MOST_ON_GPU, NOBODY, Message, Settings, attempt, kept, state_of
 from nalm.lab.executors.queue import Fault, Job, Queue
+from nalm.results import locks
 from nalm.results.store import Arrays
 
 SCHEDULING = 0.015  # seconds that a task costs beside its work (docs/scale.md)
 SHARE = 0.02  # of the work that scheduling may cost
 COMPILED = 60.0  # seconds of work that are worth compiling a program once more
 WAVES = 4  # tasks per worker to aim at: the last ones then end together
+PREFIX = "nalm-ray-"  # of the folders of clusters that are started here
 STORE = 256 * 2**20  # bytes for objects on their way, in a cluster that is started here
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
@@ -96,8 +98,11 @@ def _join(ray: Any, address: str) -> None:
 
 def _begin(ray: Any, stack: contextlib.ExitStack, workers: int | None) -> None:
     """A cluster of this machine alone: no dashboard, nobody else can reach it, and its logs go when it goes."""
-    folder = tempfile.mkdtemp(prefix="nalm-ray-", dir="/tmp" if os.path.isdir("/tmp") else None)
+    base = Path("/tmp" if os.path.isdir("/tmp") else tempfile.gettempdir())  # short: sockets have short names
+    _tidy(base)
+    folder = tempfile.mkdtemp(prefix=PREFIX, dir=base)
     stack.callback(shutil.rmtree, folder, ignore_errors=True)
+    stack.callback(locks.hold(Path(folder))[1].close)
     ray.init(
         address="local",
         num_cpus=workers,
@@ -108,6 +113,22 @@ def _begin(ray: Any, stack: contextlib.ExitStack, workers: int | None) -> None:
         _node_ip_address="127.0.0.1",
         _temp_dir=folder,
     )
+
+
+def _tidy(base: Path) -> None:
+    """End what is left of clusters whose driver was killed, and remove their folders: nobody holds their lock."""
+    import psutil  # comes with Ray
+
+    for folder in base.glob(f"{PREFIX}*"):
+        names = [path.name for path in (folder / locks.FOLDER).glob("*")]
+        if not names or any(locks.held(folder, name) for name in names):
+            continue  # somebody's, or somebody is just about to begin
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error):
+                words = process.cmdline()
+                if any(str(folder) in word for word in words) and process.pid != os.getpid():
+                    process.kill()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Cluster:

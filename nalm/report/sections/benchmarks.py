@@ -17,7 +17,7 @@ def contest(where: Path) -> dict[str, Any] | None:
     if not path.exists():
         return None
     try:
-        about = json.loads(path.read_text())
+        about = json.loads(path.read_text(encoding="utf-8"))
         rivals = list(about["rivals"])
         rows = [_row(key, group) for key, group in _groups(about["totals"]).items()]
         return {

@@ -15,7 +15,7 @@ def trajectories(where: Path) -> dict[str, Any] | None:
     if not path.exists():
         return None
     try:
-        about = json.loads(path.read_text())
+        about = json.loads(path.read_text(encoding="utf-8"))
         rows: dict[tuple[str, float], dict[str, Any]] = {}
         for r in about["totals"]:
             key = (str(r["system"]), float(r["noise"]))

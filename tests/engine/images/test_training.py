@@ -16,7 +16,7 @@ from nalm.engine.images import Training
 from nalm.engine.images.data import held_out
 from nalm.errors import NALMError
 from nalm.experiments.mnist.two_digits import BATCH, clipped, lasting, pressed, task
-from nalm.lab.executors.local import Job, Settings, attempt, kept, state_of
+from nalm.lab.executors.base import Job, Settings, attempt, kept, state_of
 from nalm.lab.run import run
 from nalm.results import checkpoints
 from nalm.results import networks as saved

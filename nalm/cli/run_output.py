@@ -1,0 +1,79 @@
+"""What came out of a run, for a terminal."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nalm.cli import screen
+from nalm.cli.app import print_json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from nalm.claims import Verdict
+    from nalm.config import Experiment
+    from nalm.results.runs import Outcome
+    from nalm.results.summary import Summary
+
+
+def results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
+    """What came out, with the published numbers beside it."""
+    from rich.console import Console
+
+    from nalm.claims import verdicts
+    from nalm.claims.rules import lengths
+    from nalm.cli.tables import results as tables
+    from nalm.experiments import EXPERIMENTS
+    from nalm.results.curves import points
+    from nalm.results.store import Store
+    from nalm.results.summary import summarise
+
+    console, lines = Console(), []
+    with Store(out) as store:
+        for experiment in wanted:
+            asked_for = {(case.hash, seed) for case in experiment.cases for seed in experiment.seeds}
+            runs = [o for o in store.outcomes(experiment.name) if (o.case.hash, o.seed) in asked_for]
+            summaries = summarise(runs)
+            if as_json:
+                lines += [{"experiment": experiment.name, **s.plain()} for s in summaries]
+                continue
+            console.print(f"[bold]{experiment.name}[/]: {experiment.title}")
+            for table in _shown(summaries, runs, console.width):
+                screen.show(table, console)
+            curves = {(o.case.hash[:12], o.seed): points(store, o) for o in lengths.of_sequences(runs)}
+            found = lengths.by_length(runs, curves)
+            if curves and not found:
+                console.print(lengths.WITHOUT)
+            for table in tables.by_length(found):
+                screen.show(table, console)
+            judged = [*verdicts(EXPERIMENTS[experiment.name], runs), *lengths.verdicts(found)]
+            ours = [v for v in judged if v.ours is not None]
+            if ours:
+                screen.show(tables.beside([v for v in ours if v.verdict == "differs"] or ours[:5]), console)
+                console.print(agreement(ours))
+    if as_json:
+        print_json(lines)
+
+
+def agreement(ours: "Sequence[Verdict]") -> str:
+    """How many published numbers agree with ours; or, where none can be compared, why."""
+    compared = [v for v in ours if v.compared]
+    if not compared:
+        return f"None of them can be compared yet: {ours[0].why}."
+    return f"{sum(v.verdict == 'agrees' for v in compared)} of {len(compared)} published numbers agree with ours."
+
+
+def _shown(summaries: "Sequence[Summary]", runs: "Sequence[Outcome]", width: int) -> "Iterator[Table | str]":
+    """Success rates by range; what compositions learnt; accuracies on images; or what cases ask for."""
+    from nalm.cli.tables import results as tables
+    from nalm.operations import COMPOSITIONS
+
+    if runs and all(o.measures for o in runs):
+        return tables.measures(runs)
+    if summaries and all(s.case.operation in COMPOSITIONS for s in summaries):
+        from nalm.claims import compositions
+
+        return tables.compositions(compositions.rows(runs))
+    if summaries and all(s.case.digits and s.case.digits.layout != "sequence" for s in summaries):
+        return tables.accuracies(runs)
+    return tables.success(summaries, width)
