@@ -17,7 +17,7 @@ MINE = "import nalm\n\n\nclass Mine(nalm.NMU):\n    '''A unit of my own.'''\n"
 
 def nalm(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "nalm", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=cwd, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=cwd, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -125,17 +125,14 @@ def test_a_full_disk_is_a_sentence_and_loses_no_finished_run(tmp_path):
     """A file system of one megabyte: small runs fit, many long curves do not."""
     folder = tmp_path / "small"
     folder.mkdir()
-    python = f"{sys.executable} -m nalm"
-    first = f"{python} run quick {' '.join(SMALL)} --only unit=NMU --workers 1 --out {folder}"
-    fill = f"head -c 2000000 /dev/zero > {folder}/ballast"
-    second = (
-        f"{python} run quick --steps 1000 --seeds 300 --no-compile --only unit=NMU --workers 1 --out {folder}"
-    )
-    script = f"mount -t tmpfs -o size=900k none {folder} && {first} && ({fill}; {second}; echo code $?; "
-    script += f"rm {folder}/ballast; {python} export --out {folder})"
-    done = subprocess.run(
-        ["unshare", "-rm", "sh", "-c", script], capture_output=True, text=True, timeout=300, check=False
-    )
+    how = "--only unit=NMU --workers 1"
+    first = f'"$0" -m nalm run quick {" ".join(SMALL)} {how} --out "$1"'
+    fill = 'head -c 2000000 /dev/zero > "$1/ballast"'
+    second = f'"$0" -m nalm run quick --steps 1000 --seeds 300 --no-compile {how} --out "$1"'
+    script = f'mount -t tmpfs -o size=900k none "$1" && {first} && ({fill}; {second}; echo code $?; '
+    script += 'rm "$1/ballast"; "$0" -m nalm export --out "$1")'
+    words = ["unshare", "-rm", "sh", "-c", script, sys.executable, str(folder)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
     if "unshare" in done.stderr or "mount:" in done.stderr:
         pytest.skip(f"no mounts here: {done.stderr.strip()[:100]}")
     assert "code 2" in done.stdout and "Traceback" not in done.stderr

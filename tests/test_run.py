@@ -109,7 +109,8 @@ def test_part_of_a_checkpoint_can_be_gone_on_with(tmp_path):
     run([experiment(long, seeds=range(4))], tmp_path / "whole", compiled=False, workers=1)
     with Store(tmp_path) as a, Store(tmp_path / "whole") as b:
         assert [k for _, _, k, _, _, _ in a.events()] == ["resumed", "finished"] * 2
-        assert [o.test for o in a.outcomes()] == [o.test for o in b.outcomes()]
+        ours, theirs = ([o.test for o in store.outcomes()] for store in (a, b))
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4)  # two runs of four share other vectors
 
 
 def test_checkpoints_are_written_in_time(tmp_path):
@@ -193,11 +194,11 @@ def test_two_commands_share_a_folder_and_train_nothing_twice(tmp_path):
         assert [row["success"]["n"] for row in answer] == [3] * 2
 
 
-def test_the_time_left_is_told_from_the_rate_so_far():
+def test_the_time_left_is_told_from_the_rate_so_far(monkeypatch):
     from nalm.run import State
 
     state = State(10, 1_000)
     assert state.remaining == float("inf") and state.fraction == 0
-    state.started = time.monotonic() - 10
+    monkeypatch.setattr(time, "monotonic", lambda: state.started + 10)
     state.active["a"] = ("x", 5, 40, 0)
-    assert state.fraction == 0.2 and 39 < state.remaining < 41
+    assert state.fraction == 0.2 and state.remaining == pytest.approx(40)
