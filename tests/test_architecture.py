@@ -190,7 +190,7 @@ def files(part: str) -> list[Path]:
 def siblings(path: Path) -> set[str]:
     """The parts of nalm that a file imports, anywhere in it."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         for module in modules:
@@ -250,7 +250,7 @@ def test_results_need_no_torch(part):
 
 def test_ray_is_imported_by_functions_of_one_file_only():
     for path in PACKAGE.rglob("*.py"):
-        text = path.read_text()
+        text = path.read_text("utf-8")
         imports = [line for line in text.splitlines() if line.strip().startswith(("import ray", "from ray"))]
         assert not imports or (path.name == "cluster.py" and all(i.startswith("    ") for i in imports)), (
             path.name
@@ -267,13 +267,13 @@ def test_help_needs_no_torch():
 
 
 def test_no_file_grows_beyond_reading():
-    long = {p.name: n for p in PACKAGE.rglob("*.py") if (n := len(p.read_text().splitlines())) > 300}
+    long = {p.name: n for p in PACKAGE.rglob("*.py") if (n := len(p.read_text("utf-8").splitlines())) > 300}
     assert set(long) <= {"testing.py"}, long  # the kit is one list of checks, read one at a time
 
 
 def test_nothing_is_unpickled_or_executed():
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 assert node.func.id not in {"eval", "exec", "compile", "__import__"}, path.name
             if isinstance(node, ast.Attribute) and path.name != "testing.py":

@@ -58,7 +58,7 @@ def test_export_makes_the_files_that_are_shipped(folder, tmp_path):
     done = nalm("export", "--out", str(out), "--to", str(tmp_path))
     assert done.returncode == 0
     assert {p.name for p in tmp_path.iterdir()} == {"quick.csv.gz", "quick.curves.csv.gz", "quick.json"}
-    about = json.loads((tmp_path / "quick.json").read_text())
+    about = json.loads((tmp_path / "quick.json").read_text("utf-8"))
     assert about["command"][0].startswith("nalm run quick --only") and str(tmp_path.parent) not in str(
         about["cases"]
     )

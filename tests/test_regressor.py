@@ -87,7 +87,10 @@ def test_saved_laws_come_back_whole(fitted, gravity, tmp_path):
     weights = load_file(tmp_path / "law.safetensors")
     module = fitted.to_module(torch.float64)
     assert {f"0.{k}" for k in module.state_dict()} == set(weights)
-    assert json.loads((tmp_path / "law.json").read_text())["laws"][0]["python"] == fitted.laws_[0].python()
+    assert (
+        json.loads((tmp_path / "law.json").read_text("utf-8"))["laws"][0]["python"]
+        == fitted.laws_[0].python()
+    )
 
 
 def damaged():
@@ -103,7 +106,7 @@ def damaged():
 def test_a_damaged_file_is_a_sentence(fitted, tmp_path, words, damage):
     path = tmp_path / "law.json"
     fitted.save(path)
-    text = path.read_text()
+    text = path.read_text("utf-8")
     assert damage(text) != text
     path.write_text(damage(text))
     with pytest.raises(NALMError, match=words):

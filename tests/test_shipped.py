@@ -122,7 +122,7 @@ def test_every_field_of_a_table_is_needed(folder):
 def test_the_case_of_a_row_must_be_described(folder):
     results, _ = folder
     path = results / "group" / "small.csv.gz"
-    about = json.loads((results / "group" / "small.json").read_text())
+    about = json.loads((results / "group" / "small.json").read_text("utf-8"))
     (results / "group" / "small.json").write_text(json.dumps(about | {"cases": []}))
     with pytest.raises(NALMError, match="not a run"):
         shipped.read(path)

@@ -43,7 +43,7 @@ def test_a_contest_writes_lines_and_totals_that_agree(few, tmp_path, capsys):
     rows = list(
         csv.DictReader(gzip.decompress((tmp_path / "laws.trials.csv.gz").read_bytes()).decode().splitlines())
     )
-    about = json.loads((tmp_path / "laws.json").read_text())
+    about = json.loads((tmp_path / "laws.json").read_text("utf-8"))
     assert len(rows) == len(outcomes) == 6 and about["totals"] == totals(outcomes)
     for t in about["totals"]:
         mine = [r for r in rows if all(r[k] == t[k] for k in ("suite", "part", "variant", "rival"))]
@@ -68,7 +68,7 @@ def test_a_killed_contest_goes_on_where_it_was(few, tmp_path, monkeypatch, capsy
     with pytest.raises(KeyboardInterrupt):
         run.contest(tmp_path / "laws", "one", workers=1)
     journal = tmp_path / "laws.journal.jsonl"
-    assert len(journal.read_text().splitlines()) == 2
+    assert len(journal.read_text("utf-8").splitlines()) == 2
     with journal.open("a") as file:
         file.write('{"suite": "laws", "na')  # cut by the kill
     assert len(run.contest(tmp_path / "laws", "one", workers=1)) == 3 and len(calls) == 4
@@ -81,7 +81,7 @@ def test_a_journal_of_other_settings_or_with_a_broken_line_is_refused(tmp_path):
         journal.add(line())
     with pytest.raises(NALMError, match="other settings"), Journal(path, {"seconds": 2}):
         pass
-    path.write_text(path.read_text() + "broken\n" + "{}\n")
+    path.write_text(path.read_text("utf-8") + "broken\n" + "{}\n")
     with pytest.raises(NALMError, match="Line 3"), Journal(path, {"seconds": 1}):
         pass
 

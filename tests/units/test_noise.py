@@ -12,7 +12,8 @@ from nalm.population import stack
 from nalm.units import NAU, NMU, SNMU, StgNMU, StgProduct
 
 GOLDEN = {
-    v["id"]: v for v in json.loads((Path(__file__).parents[1] / "data" / "golden_units.json").read_text())
+    v["id"]: v
+    for v in json.loads((Path(__file__).parents[1] / "data" / "golden_units.json").read_text("utf-8"))
 }
 NOISY = {
     "SNMU": lambda g: SNMU(3, 2, generator=g),
