@@ -10,6 +10,8 @@ from nalm.config import Case, Experiment, Layer, Range, Recipe
 from nalm.run import run
 from nalm.store import Store
 
+pytestmark = pytest.mark.xdist_group("verify")  # one process trains the runs
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
