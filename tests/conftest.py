@@ -1,5 +1,34 @@
-"""Shared set-up: the tests run side by side, so each process keeps to one thread."""
+"""What every test can count on, whatever the machine, the terminal and the person's own settings."""
+
+import os
 
 import torch
+from hypothesis import HealthCheck, settings
 
-torch.set_num_threads(1)
+OWN = (  # what a person or a service of continuous integration sets, and what changes the commands' output
+    "CLICOLOR_FORCE",
+    "FORCE_COLOR",
+    "GITHUB_ACTIONS",
+    "JUPYTER_COLUMNS",
+    "NO_COLOR",
+    "PY_COLORS",
+    "RAY_ADDRESS",
+    "TERMINAL_WIDTH",
+    "TTY_COMPATIBLE",
+    "TTY_INTERACTIVE",
+)
+for name in OWN:
+    os.environ.pop(name, None)
+os.environ["COLUMNS"], os.environ["LINES"] = "80", "24"  # a test of another width says so
+os.environ["PYTHONWARNINGS"] = "error"  # in the processes that tests start, as pytest's own setting here
+
+torch.set_num_threads(1)  # the tests run side by side
+
+settings.register_profile(
+    "nalm",
+    database=None,  # it would be written beside the checkout, which may be read-only
+    deadline=None,  # a busy machine is slow
+    derandomize=True,  # what fails here fails everywhere
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("nalm")

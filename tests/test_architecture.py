@@ -81,7 +81,7 @@ def files(part: str) -> list[Path]:
 def siblings(path: Path) -> set[str]:
     """The parts of nalm that a file imports, anywhere in it."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         for module in modules:
@@ -163,7 +163,7 @@ def test_these_modules_need_no_sympy(module):
 
 def test_ray_is_imported_by_functions_of_one_file_only():
     for path in PACKAGE.rglob("*.py"):
-        text = path.read_text()
+        text = path.read_text("utf-8")
         imports = [line for line in text.splitlines() if line.strip().startswith(("import ray", "from ray"))]
         assert not imports or (path.name == "ray.py" and all(i.startswith("    ") for i in imports)), (
             path.name
@@ -181,7 +181,8 @@ def test_help_needs_no_torch():
 
 def test_no_file_grows_beyond_reading():
     lines = {
-        p.relative_to(PACKAGE).as_posix(): len(p.read_text().splitlines()) for p in PACKAGE.rglob("*.py")
+        p.relative_to(PACKAGE).as_posix(): len(p.read_text("utf-8").splitlines())
+        for p in PACKAGE.rglob("*.py")
     }
     assert {name for name, n in lines.items() if n > 250} == LONG.keys()
     assert {name for name, n in lines.items() if n > 300} <= {"testing.py"}
@@ -189,7 +190,7 @@ def test_no_file_grows_beyond_reading():
 
 def test_nothing_is_unpickled_or_executed():
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 assert node.func.id not in {"eval", "exec", "compile", "__import__"}, path.name
             if isinstance(node, ast.Attribute) and path.name != "testing.py":

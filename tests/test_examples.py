@@ -13,7 +13,7 @@ from nalm.experiments import EXPERIMENTS
 from nalm.results import files as shipped
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text()
+README = (ROOT / "README.md").read_text("utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 
 
@@ -65,7 +65,7 @@ def test_the_numbers_about_discovery_are_those_of_the_shipped_trials():
     words = r"Of ([\d,]+) problems from the cells\s+in which the papers report failures, ([\d,]+) are "
     more = r"certified and right; of ([\d,]+) targets that are no such law, ([\d,]+) were certified"
     said = re.search(words + more, README)
-    totals = json.loads((ROOT / "results" / "beyond" / "ladder.json").read_text())["totals"]
+    totals = json.loads((ROOT / "results" / "beyond" / "ladder.json").read_text("utf-8"))["totals"]
 
     def total(suite, name):
         return sum(row[name] for row in totals if row["suite"] == suite)
@@ -85,7 +85,7 @@ def test_the_numbers_about_the_contest_are_those_of_the_shipped_one():
     )
     more = r"certified as exact in that contest\s+(\d+) are wrong; where gplearn .* takes (\d+) times as long"
     said = [int(n) for n in re.search(words + more, README).groups()]
-    about = json.loads((ROOT / "results" / "beyond" / "laws.json").read_text())
+    about = json.loads((ROOT / "results" / "beyond" / "laws.json").read_text("utf-8"))
     ours = [row for row in about["totals"] if row["rival"] == "nalm"]
     (blind,) = [r for r in ours if (r["part"], r["variant"]) == ("blind", "plain")]
     certified = [sum(r[name] for r in ours) for name in ("certified", "false_exact")]

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from nalm.errors import NALMError
 from nalm.losses import LOSSES, mape, mse, pcc, pcc_sequential
 
-GOLDEN = {v["id"]: v for v in json.loads((Path(__file__).parent / "data" / "golden_units.json").read_text())}
+GOLDEN = {
+    v["id"]: v for v in json.loads((Path(__file__).parent / "data" / "golden_units.json").read_text("utf-8"))
+}
 PEARSON = [pcc, pcc_sequential]
 every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 seeds = st.integers(0, 2**16)

@@ -19,7 +19,7 @@ DATA = Path(__file__).parent / "data"
 
 
 def read(name: str) -> list[dict[str, str]]:
-    with (DATA / name).open(newline="") as file:
+    with (DATA / name).open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 

@@ -87,7 +87,9 @@ def test_the_right_originals_of_the_planted_units_pass():
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::FutureWarning")
-@pytest.mark.parametrize("name", ["SNMU", "RealNPU", "INALU"])
+@pytest.mark.parametrize(
+    "name", ["SNMU", *(pytest.param(n, marks=pytest.mark.slow) for n in ("RealNPU", "INALU"))]
+)
 def test_inductor_compiles_a_unit(name):
     check_compile(UNITS[name], backend="inductor")
 

@@ -76,7 +76,7 @@ def test_trials_are_written_with_their_totals(tmp_path, capsys, monkeypatch):
     trials.main(str(tmp_path / "ladder"))
     rows = list(csv.DictReader((tmp_path / "ladder.trials.csv").read_text().splitlines()))
     assert [r["verdict"] for r in rows] == ["exact"] * 3
-    about = json.loads((tmp_path / "ladder.json").read_text())
+    about = json.loads((tmp_path / "ladder.json").read_text("utf-8"))
     assert [t["right"] for t in about["totals"]] == [1, 1, 1] and about["command"].endswith(
         "ladder 100 20 1000"
     )
@@ -109,7 +109,7 @@ def test_the_published_best_is_the_highest_claim_where_the_best_unit_has_one(cel
 
 
 def shipped_totals():
-    return json.loads((ROOT / "results" / "beyond" / "ladder.json").read_text())["totals"]
+    return json.loads((ROOT / "results" / "beyond" / "ladder.json").read_text("utf-8"))["totals"]
 
 
 def test_the_shipped_trials_hold_what_is_promised():

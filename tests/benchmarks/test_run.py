@@ -39,8 +39,8 @@ def line(**changes):
 
 def test_a_contest_writes_lines_and_totals_that_agree(few, tmp_path, capsys):
     outcomes = run.contest(tmp_path / "laws", "nalm,log-linear", workers=1)
-    rows = list(csv.DictReader((tmp_path / "laws.trials.csv").read_text().splitlines()))
-    about = json.loads((tmp_path / "laws.json").read_text())
+    rows = list(csv.DictReader((tmp_path / "laws.trials.csv").read_text("utf-8").splitlines()))
+    about = json.loads((tmp_path / "laws.json").read_text("utf-8"))
     assert len(rows) == len(outcomes) == 6 and about["totals"] == totals(outcomes)
     for t in about["totals"]:
         mine = [r for r in rows if all(r[k] == t[k] for k in ("suite", "part", "variant", "rival"))]
@@ -65,7 +65,7 @@ def test_a_killed_contest_goes_on_where_it_was(few, tmp_path, monkeypatch, capsy
     with pytest.raises(KeyboardInterrupt):
         run.contest(tmp_path / "laws", "one", workers=1)
     journal = tmp_path / "laws.journal.jsonl"
-    assert len(journal.read_text().splitlines()) == 2
+    assert len(journal.read_text("utf-8").splitlines()) == 2
     with journal.open("a") as file:
         file.write('{"suite": "laws", "na')  # cut by the kill
     assert len(run.contest(tmp_path / "laws", "one", workers=1)) == 3 and len(calls) == 4
@@ -78,7 +78,7 @@ def test_a_journal_of_other_settings_or_with_a_broken_line_is_refused(tmp_path):
         journal.add(line())
     with pytest.raises(NALMError, match="other settings"), Journal(path, {"seconds": 2}):
         pass
-    path.write_text(path.read_text() + "broken\n" + "{}\n")
+    path.write_text(path.read_text("utf-8") + "broken\n" + "{}\n")
     with pytest.raises(NALMError, match="Line 3"), Journal(path, {"seconds": 1}):
         pass
 
@@ -88,10 +88,10 @@ def test_what_goes_wrong_or_takes_too_long_is_an_outcome(monkeypatch):
         raise ValueError("no idea")
 
     monkeypatch.setitem(RIVALS, "bad", Rival("bad", fails, ""))
-    monkeypatch.setitem(RIVALS, "slow", Rival("slow", lambda *_: time.sleep(5), ""))
+    monkeypatch.setitem(RIVALS, "slow", Rival("slow", lambda *_: time.sleep(600), ""))
     bad, slow = (run.one((ENTRIES[0], name, 0.05)) for name in ("bad", "slow"))
     assert bad.ended == "ValueError: no idea" and not bad.exact and bad.error == np.inf
-    assert slow.ended == "time" and slow.seconds < 1
+    assert slow.ended == "time" and slow.seconds < 300
 
 
 def test_slow_rivals_fit_fewer_problems_and_nobody_without_a_certificate_those_outside():

@@ -57,7 +57,7 @@ def test_the_shipped_trials_show_every_system_found():
 
 
 def test_totals_follow_from_the_trials():
-    about = json.loads((RESULTS / "beyond" / "ode.json").read_text())
+    about = json.loads((RESULTS / "beyond" / "ode.json").read_text("utf-8"))
     assert trials.totals([trials.Trial(**t) for t in about["trials"]]) == about["totals"]
 
 

@@ -36,7 +36,7 @@ def test_units_are_listed():
 
 
 def test_the_page_about_units_is_the_generated_one():
-    assert (ROOT / "docs" / "units.md").read_text() == run("units", "--markdown")
+    assert (ROOT / "docs" / "units.md").read_text("utf-8") == run("units", "--markdown")
 
 
 def test_a_mistake_ends_in_one_sentence(monkeypatch, capsys):

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from nalm.config import Case, Claim, Digits, Experiment, Growth, Layer, Ramp, Range, Recipe, Threshold
 
 GOLDEN = {
-    v["id"]: v for v in json.loads((Path(__file__).parents[1] / "data" / "golden_units.json").read_text())
+    v["id"]: v
+    for v in json.loads((Path(__file__).parents[1] / "data" / "golden_units.json").read_text("utf-8"))
 }
 quick = settings(deadline=None, database=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 

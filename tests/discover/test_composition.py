@@ -63,7 +63,7 @@ def test_trials_count_what_is_right(monkeypatch, tmp_path):
     suite = "U[1,2), 4 inputs"
     monkeypatch.setattr(composed, "SUITES", {suite: composed.SUITES[suite][:2]})
     composed.main(str(tmp_path / "composition"), 1)
-    about = json.loads((tmp_path / "composition.json").read_text())
+    about = json.loads((tmp_path / "composition.json").read_text("utf-8"))
     assert [(r["method"], r["cell"], r["right"]) for r in about["totals"]] == [
         (method, cell, 1) for method in composed.METHODS for cell in ("add-add", "add-sub")
     ]
@@ -75,7 +75,9 @@ def test_the_suites_are_the_compositions_of_the_thesis():
 
 
 def test_the_shipped_trials_solve_what_the_published_networks_do_not():
-    about = json.loads((Path(__file__).parent.parent.parent / "results/beyond/composition.json").read_text())
+    about = json.loads(
+        (Path(__file__).parent.parent.parent / "results/beyond/composition.json").read_text("utf-8")
+    )
     trained = [r for r in about["totals"] if r["method"] == "composition"]
     assert {r["suite"] for r in trained} == set(composed.SUITES)
     for suite in composed.SUITES:

@@ -137,14 +137,15 @@ def hard():
     return x, np.sin(x[:, 0] * x[:, 1]) + np.exp(x[:, 2]) * x[:, 3] ** 0.3
 
 
-@pytest.mark.parametrize("limit", [0.05, 0.5])
-def test_a_time_limit_is_kept(limit):
+def test_a_time_limit_is_kept():
+    """In processor time, which on a busy machine is less than the clock's: it never ends late for its neighbours."""
     x, y = hard()
     search(x, y, max_time=1e-9)  # once, so that everything is imported
-    began = time.perf_counter()
-    found = search(x, y, noise=None, max_time=limit)
-    assert time.perf_counter() - began < 1.1 * limit + 2  # two seconds for a machine that is busy
-    assert found.certificate.verdict == "none"
+    whole = fastest(lambda: search(x, y, noise=None), 1)
+    for share in (0.03, 0.2):  # between two looks at the clock is a quarter at most, as the next test says
+        limited = fastest(lambda share=share: search(x, y, noise=None, max_time=share * whole), 1)
+        assert limited < 0.6 * whole
+    assert search(x, y, noise=None, max_time=0.1 * whole).certificate.verdict == "none"
 
 
 @pytest.mark.slow

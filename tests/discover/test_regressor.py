@@ -87,7 +87,10 @@ def test_saved_laws_come_back_whole(fitted, gravity, tmp_path):
     weights = load_file(tmp_path / "law.safetensors")
     module = fitted.to_module(torch.float64)
     assert {f"0.{k}" for k in module.state_dict()} == set(weights)
-    assert json.loads((tmp_path / "law.json").read_text())["laws"][0]["python"] == fitted.laws_[0].python()
+    assert (
+        json.loads((tmp_path / "law.json").read_text("utf-8"))["laws"][0]["python"]
+        == fitted.laws_[0].python()
+    )
 
 
 def damaged():
@@ -103,7 +106,7 @@ def damaged():
 def test_a_damaged_file_is_a_sentence(fitted, tmp_path, words, damage):
     path = tmp_path / "law.json"
     fitted.save(path)
-    text = path.read_text()
+    text = path.read_text("utf-8")
     assert damage(text) != text
     path.write_text(damage(text))
     with pytest.raises(NALMError, match=words):
@@ -162,15 +165,21 @@ def test_units_of_measurement_constrain_the_exponents(gravity):
         NALMRegressor(X_units=["kg", "m/s", "parsnip"], y_unit="J").fit(table, energy)
 
 
-@pytest.mark.parametrize(("seconds", "outputs"), [(1.0, 1), (2.0, 3)])
-def test_time_is_honoured(seconds, outputs):
+def test_time_is_honoured():
+    """In processor time, which on a busy machine is less than the clock's."""
     rng = np.random.default_rng(0)
-    x = rng.standard_normal((3000, 30))
-    y = rng.standard_normal((3000, outputs))
-    began = time.monotonic()
-    found = NALMRegressor(max_time=seconds).fit(x, y)
-    assert time.monotonic() - began < 1.1 * seconds + 1.0  # the machine has other things to do
-    assert not any(np.atleast_1d(found.certificate_))
+    x, y = rng.standard_normal((500, 20)), rng.standard_normal((500, 3))
+
+    def timed(seconds, outputs=1):
+        began = time.thread_time()
+        found = NALMRegressor(max_time=seconds).fit(x, y[:, :outputs])
+        assert not any(np.atleast_1d(found.certificate_))
+        return time.thread_time() - began
+
+    timed(0.001)  # once, so that everything is imported
+    whole = timed(None)
+    assert timed(0.2 * whole) < 0.6 * whole
+    assert timed(0.3 * whole, outputs=3) < whole  # three targets share the time
 
 
 def test_a_watched_fit_tells_what_it_does(gravity, capsys):
@@ -220,9 +229,11 @@ SHAPES = {
 @pytest.mark.parametrize("kind", SHAPES)
 def test_any_table_gets_a_law_and_a_verdict(kind):
     x, y = SHAPES[kind]
-    began = time.monotonic()
+    began = time.thread_time()
     found = NALMRegressor(max_time=3.0).fit(x, y)
-    assert time.monotonic() - began < 4.3  # the machine has other things to do
+    assert (
+        time.thread_time() - began < 4 * 3.0
+    )  # a slow processor takes longer for the answer after the limit
     assert isinstance(found.formula_, str)
     assert found.certificate_.verdict in ("exact", "consistent", "none")
     y, support = found.predict(x, return_support=True)

@@ -8,16 +8,18 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from nalm import cli
 
-SMALL = ["--only", "range=1:2", "--steps", "1000", "--seeds", "2", "--no-compile"]
+pytestmark = pytest.mark.xdist_group("laboratory")  # one process makes the folder
+SMALL = ["--only", "range=1:2", "--steps", "200", "--seeds", "2", "--no-compile"]
 MINE = "import nalm\n\n\nclass Mine(nalm.NMU):\n    '''A unit of my own.'''\n"
 
 
 def nalm(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "nalm", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=cwd, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=cwd, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +59,7 @@ def test_export_makes_the_files_that_are_shipped(folder, tmp_path):
     done = nalm("export", "--out", str(out), "--to", str(tmp_path))
     assert done.returncode == 0
     assert {p.name for p in tmp_path.iterdir()} == {"quick.csv", "quick.curves.csv", "quick.json"}
-    about = json.loads((tmp_path / "quick.json").read_text())
+    about = json.loads((tmp_path / "quick.json").read_text("utf-8"))
     assert about["command"][0].startswith("nalm run quick --only") and str(tmp_path.parent) not in str(
         about["cases"]
     )
@@ -105,8 +107,9 @@ def test_a_mistake_is_one_sentence_and_makes_nothing(words, answer, tmp_path, mo
 def test_experiments_are_listed_and_shown():
     listed = json.loads(nalm("list", "--json").stdout)
     assert {e["name"] for e in listed} >= {"quick", "thesis/ch3/add", "thesis/ch3/redundancy"}
-    assert "run-steps" in nalm("list").stdout
-    assert "NACMul" in nalm("show", "thesis/ch3/mul").stdout
+    asked = CliRunner().invoke
+    assert "run-steps" in asked(cli.app, ["list"]).stdout
+    assert "NACMul" in asked(cli.app, ["show", "thesis/ch3/mul"]).stdout
     shown = json.loads(nalm("show", "quick", "--json").stdout)
     assert len(shown[0]["cases"]) == 54
 
@@ -125,17 +128,14 @@ def test_a_full_disk_is_a_sentence_and_loses_no_finished_run(tmp_path):
     """A file system of one megabyte: small runs fit, many long curves do not."""
     folder = tmp_path / "small"
     folder.mkdir()
-    python = f"{sys.executable} -m nalm"
-    first = f"{python} run quick {' '.join(SMALL)} --only unit=NMU --workers 1 --out {folder}"
-    fill = f"head -c 2000000 /dev/zero > {folder}/ballast"
-    second = (
-        f"{python} run quick --steps 1000 --seeds 300 --no-compile --only unit=NMU --workers 1 --out {folder}"
-    )
-    script = f"mount -t tmpfs -o size=900k none {folder} && {first} && ({fill}; {second}; echo code $?; "
-    script += f"rm {folder}/ballast; {python} export --out {folder})"
-    done = subprocess.run(
-        ["unshare", "-rm", "sh", "-c", script], capture_output=True, text=True, timeout=300, check=False
-    )
+    how = "--only unit=NMU --workers 1"
+    first = f'"$0" -m nalm run quick {" ".join(SMALL)} {how} --out "$1"'
+    fill = 'head -c 2000000 /dev/zero > "$1/ballast"'
+    second = f'"$0" -m nalm run quick --steps 100 --seeds 300 --no-compile {how} --out "$1"'
+    script = f'mount -t tmpfs -o size=900k none "$1" && {first} && ({fill}; {second}; echo code $?; '
+    script += 'rm "$1/ballast"; "$0" -m nalm export --out "$1")'
+    words = ["unshare", "-rm", "sh", "-c", script, sys.executable, str(folder)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
     if "unshare" in done.stderr or "mount:" in done.stderr:
         pytest.skip(f"no mounts here: {done.stderr.strip()[:100]}")
     assert "code 2" in done.stdout and "Traceback" not in done.stderr

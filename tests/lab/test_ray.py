@@ -26,15 +26,18 @@ pytestmark = pytest.mark.xdist_group("ray")
 
 @pytest.fixture(scope="module")
 def nodes():
-    """Two machines of one core each, as far as Ray knows, on loopback."""
-    os.environ["RAY_AUTH_MODE"] = "disabled"  # or Ray keeps a token in the home folder
+    """Two machines of one core each, as far as Ray knows."""
+    logs = tempfile.mkdtemp(prefix="nalm-ray-", dir="/tmp")  # its path must be short
+    os.mkdir(f"{logs}/ray")  # for the cluster's address, which Ray writes without making the folder
+    setting = pytest.MonkeyPatch()
+    setting.setenv("RAY_TMPDIR", logs)
+    setting.setenv("RAY_AUTH_MODE", "disabled")  # or Ray keeps a token in the home folder
     ray = pytest.importorskip("ray", reason="the extra 'ray' is not installed")
     cluster._ray()
     from ray.cluster_utils import Cluster
 
     period = {"health_check_period_ms": 300, "health_check_initial_delay_ms": 0}
     soon = {**period, "health_check_failure_threshold": 3}  # a dead node is noticed in a second
-    logs = tempfile.mkdtemp(prefix="nalm-ray-", dir="/tmp")  # its path must be short
     head = {"num_cpus": 1, "include_dashboard": False, "_system_config": soon, "temp_dir": logs}
     nodes = Cluster(initialize_head=True, head_node_args=head)
     second = nodes.add_node(num_cpus=1)
@@ -42,6 +45,7 @@ def nodes():
     yield nodes, second
     ray.shutdown()
     nodes.shutdown()
+    setting.undo()
     shutil.rmtree(logs, ignore_errors=True)
 
 

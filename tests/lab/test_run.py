@@ -20,7 +20,13 @@ from nalm.results import checkpoints
 from nalm.results.store import Store
 
 
-def case(unit="NMU", lr=1e-2, steps=1_000, operation="multiply"):
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    """Evaluations every hundred steps instead of every thousand, so that a hundred are a training."""
+    monkeypatch.setattr("nalm.engine.numbers.training.EVERY", 100)
+
+
+def case(unit="NMU", lr=1e-2, steps=100, operation="multiply"):
     return Case((Layer(unit),), operation, Range(1, 2), Range(2, 6), Recipe(lr=lr, steps=steps, batch=32))
 
 
@@ -42,7 +48,7 @@ def test_every_run_is_stored_with_its_curves_and_its_provenance(tmp_path):
         (session,) = store.sessions()
     assert len(outcomes) == state.finished == 6 and state.solved == sum(o.solved for o in outcomes)
     assert {o.mode for o in outcomes} == {"eager"} and {o.neighbours for o in outcomes} == {3}
-    assert curve["steps"].tolist() == [0, 1_000]
+    assert curve["steps"].tolist() == [0, 100]
     assert session["torch"] == torch.__version__ and not session["alive"]
 
 
@@ -85,12 +91,12 @@ def begun(folder, steps, runs, save=True):
 
 
 def test_a_checkpoint_is_gone_on_with_and_deleted_when_all_its_runs_are_done(tmp_path):
-    long = case(steps=2_000)
-    path = begun(tmp_path, 1_000, [Run(long, s, s) for s in range(3)])
+    long = case(steps=200)
+    path = begun(tmp_path, 100, [Run(long, s, s) for s in range(3)])
     run([experiment(long)], tmp_path, compiled=False, workers=1)
     with Store(tmp_path) as store:
         kinds = [(kind, at) for _, _, kind, _, _, at in store.events()]
-    assert kinds == [("resumed", 1_000), ("finished", 2_000)]
+    assert kinds == [("resumed", 100), ("finished", 200)]
     assert not path.exists()
     run([experiment(long)], tmp_path / "whole", compiled=False, workers=1)
     with Store(tmp_path) as a, Store(tmp_path / "whole") as b:
@@ -100,8 +106,8 @@ def test_a_checkpoint_is_gone_on_with_and_deleted_when_all_its_runs_are_done(tmp
 
 
 def test_part_of_a_checkpoint_can_be_gone_on_with(tmp_path):
-    long = case(steps=2_000)
-    path = begun(tmp_path, 1_000, [Run(long, s, s) for s in range(4)])
+    long = case(steps=200)
+    path = begun(tmp_path, 100, [Run(long, s, s) for s in range(4)])
     run([experiment(long, seeds=(1, 3))], tmp_path, compiled=False, workers=1)
     assert path.exists()  # the others still need it
     run([experiment(long, seeds=range(4))], tmp_path, compiled=False, workers=1)
@@ -109,11 +115,12 @@ def test_part_of_a_checkpoint_can_be_gone_on_with(tmp_path):
     run([experiment(long, seeds=range(4))], tmp_path / "whole", compiled=False, workers=1)
     with Store(tmp_path) as a, Store(tmp_path / "whole") as b:
         assert [k for _, _, k, _, _, _ in a.events()] == ["resumed", "finished"] * 2
-        assert [o.test for o in a.outcomes()] == [o.test for o in b.outcomes()]
+        ours, theirs = ([o.test for o in store.outcomes()] for store in (a, b))
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4)  # two runs of four share other vectors
 
 
 def test_checkpoints_are_written_in_time(tmp_path):
-    job = Job(tuple(Run(case(steps=3_000), s, s) for s in range(2)))
+    job = Job(tuple(Run(case(steps=300), s, s) for s in range(2)))
     settings = Settings(tmp_path, "cpu", False, (), save_every=0.0)
     kinds = [m.kind for m in kept(attempt(job, settings), tmp_path)]
     assert kinds.count("checkpoint") == 2 and kinds[0] == "started" and kinds[-1] == "finished"
@@ -123,7 +130,7 @@ def test_checkpoints_are_written_in_time(tmp_path):
 
 def test_a_checkpoint_of_another_version_stops_with_a_sentence_and_loses_nothing(tmp_path):
     run([experiment(seeds=(9,))], tmp_path, compiled=False, workers=1)
-    path = begun(tmp_path, 1_000, [Run(case(), s, s) for s in range(3)])
+    path = begun(tmp_path, 100, [Run(case(), s, s) for s in range(3)])
     arrays = safetensors.numpy.load_file(path)
     about = {"version": "0.0.1", "runs": json.dumps([[case().hash, s] for s in range(3)])}
     path.write_bytes(safetensors.numpy.save(arrays, metadata=about))
@@ -144,7 +151,7 @@ def test_half_written_checkpoints_of_killed_processes_are_removed(tmp_path):
 
 
 def test_a_checkpoint_that_goes_away_meanwhile_is_passed_over(tmp_path, monkeypatch):
-    path = begun(tmp_path, 1_000, [Run(case(), s, s) for s in range(2)])
+    path = begun(tmp_path, 100, [Run(case(), s, s) for s in range(2)])
     monkeypatch.setattr(checkpoints, "read", lambda p: (_ for _ in ()).throw(FileNotFoundError(p)))
     assert checkpoints.found(tmp_path) == [] and path.exists()
 
@@ -157,14 +164,14 @@ def test_a_device_that_is_not_here_is_a_sentence(device, tmp_path):
 
 
 def test_a_damaged_checkpoint_stops_with_a_sentence(tmp_path):
-    path = begun(tmp_path, 1_000, [Run(case(), s, s) for s in range(3)])
+    path = begun(tmp_path, 100, [Run(case(), s, s) for s in range(3)])
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(NALMError, match="is damaged"):
         run([experiment()], tmp_path, compiled=False, workers=1)
 
 
 def test_an_error_in_a_worker_is_the_same_sentence(tmp_path):
-    path = begun(tmp_path, 1_000, [Run(case(), s, s) for s in range(3)])
+    path = begun(tmp_path, 100, [Run(case(), s, s) for s in range(3)])
     arrays = safetensors.numpy.load_file(path) | {"params.layers.0.weight": np.zeros((3, 1, 5), np.float32)}
     keys = checkpoints.read(path).runs
     checkpoints.write(tmp_path, keys, arrays)
@@ -180,24 +187,24 @@ def test_a_name_that_does_not_exist_is_found_before_anything_is_made(tmp_path):
 
 
 def test_two_commands_share_a_folder_and_train_nothing_twice(tmp_path):
-    command = [sys.executable, "-m", "nalm", "run", "quick", "--steps", "1000", "--seeds", "3"]
+    command = [sys.executable, "-m", "nalm", "run", "quick", "--steps", "300", "--seeds", "3"]
     command += ["--only", "range=1:2", "--only", "unit=NMU", "--only", "unit=NACMul"]
     command += ["--no-compile", "--workers", "1", "--out", str(tmp_path), "--json"]
     both = [
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)
     ]
-    answers = [json.loads(p.communicate(timeout=240)[0]) for p in both]
+    answers = [json.loads(p.communicate(timeout=600)[0]) for p in both]
     assert [p.returncode for p in both] == [0, 0]
     assert trained(tmp_path) == 2 * 3
     for answer in answers:
         assert [row["success"]["n"] for row in answer] == [3] * 2
 
 
-def test_the_time_left_is_told_from_the_rate_so_far():
+def test_the_time_left_is_told_from_the_rate_so_far(monkeypatch):
     from nalm.lab.run import State
 
     state = State(10, 1_000)
     assert state.remaining == float("inf") and state.fraction == 0
-    state.started = time.monotonic() - 10
+    monkeypatch.setattr(time, "monotonic", lambda: state.started + 10)
     state.active["a"] = ("x", 5, 40, 0)
-    assert state.fraction == 0.2 and 39 < state.remaining < 41
+    assert state.fraction == 0.2 and state.remaining == pytest.approx(40)

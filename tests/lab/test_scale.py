@@ -21,7 +21,7 @@ def scale():
 
 
 def test_the_page_holds_the_simulation(scale):
-    assert scale.table() in (ROOT / "docs" / "scale.md").read_text()
+    assert scale.table() in (ROOT / "docs" / "scale.md").read_text("utf-8")
 
 
 def test_with_a_driver_that_takes_no_time_the_gpus_are_the_limit(scale):

@@ -10,6 +10,8 @@ from nalm.lab import verify
 from nalm.lab.run import run
 from nalm.results.store import Store
 
+pytestmark = pytest.mark.xdist_group("verify")  # one process trains the runs
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

@@ -13,7 +13,8 @@ from nalm.networks.loop import Loop
 from nalm.units import NAC, NAU, NMU, SNMU, NACMul
 
 GOLDEN = {
-    g["id"]: g for g in json.loads((Path(__file__).parents[1] / "data" / "golden_units.json").read_text())
+    g["id"]: g
+    for g in json.loads((Path(__file__).parents[1] / "data" / "golden_units.json").read_text("utf-8"))
 }
 
 

@@ -11,7 +11,7 @@ from torch import tensor
 from nalm.networks.selection import choose, choose_as_printed, gumbel, mixed, one_hot, st_softmax
 
 FILE = Path(__file__).parent.parent / "data" / "golden_units.json"
-VECTORS = {v["id"]: v for v in json.loads(FILE.read_text())}
+VECTORS = {v["id"]: v for v in json.loads(FILE.read_text("utf-8"))}
 
 
 def double(values):

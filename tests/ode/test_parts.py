@@ -188,7 +188,7 @@ def test_a_system_goes_to_a_file_and_back(tmp_path):
     path = tmp_path / "system.json"
     SYSTEM.save(path)
     assert nalm.ode.load(path) == SYSTEM
-    whole = json.loads(path.read_text())
+    whole = json.loads(path.read_text("utf-8"))
     for broken in (
         whole | {"format": "nalm ode 0"},
         whole | {"laws": whole["laws"][:1]},

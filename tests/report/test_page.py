@@ -87,7 +87,9 @@ def desk(browser, shipped):
 
 
 def data_of(path):
-    text = re.search(r'<script type="application/gzip" id="data">(.*?)</script>', path.read_text()).group(1)
+    text = re.search(
+        r'<script type="application/gzip" id="data">(.*?)</script>', path.read_text("utf-8")
+    ).group(1)
     return json.loads(gzip.decompress(base64.b64decode(text)))
 
 

@@ -35,4 +35,4 @@ def test_a_page_that_cannot_be_written_is_a_sentence(tmp_path):
 
 def test_medians_that_are_no_numbers_are_said_beside_the_published_ones(tmp_path):
     path = pages.write(ROOT / "results", tmp_path / "sqrt.html", "heim/large/sqrt")
-    assert "not finite, n = 10" in path.read_text()
+    assert "not finite, n = 10" in path.read_text("utf-8")

@@ -107,7 +107,9 @@ def test_every_evaluation_of_a_sequence_is_kept(tmp_path):
         store.save(runs)
         (o,) = store.outcomes("mine/product")
         assert points(store, o)["steps"].tolist() == steps.tolist()
-    assert WITHOUT in pages.write(tmp_path, tmp_path / "page.html").read_text()  # there is no reference
+    assert WITHOUT in pages.write(tmp_path, tmp_path / "page.html").read_text(
+        "utf-8"
+    )  # there is no reference
 
 
 def test_other_runs_have_no_lengths(folder):
@@ -141,7 +143,7 @@ def test_colours_add_up():
 
 
 def test_the_page_has_them_all(folder, tmp_path):
-    text = pages.write(folder, tmp_path / "page.html").read_text()
+    text = pages.write(folder, tmp_path / "page.html").read_text("utf-8")
     assert "Sequences: products" in text and "Sequences: counts" in text
     assert "theirs 0.90, not comparable" in text and "theirs 1.00, differs" in text
     assert text.count('alt="second localiser"') == 4 and "read 1.0 and 2.0" in text

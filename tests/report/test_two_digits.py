@@ -120,7 +120,7 @@ def test_shipped_files_show_the_same_without_pictures(folder, tmp_path):
 
 def test_the_page_holds_the_blocks(folder, tmp_path):
     path = pages.write(folder, tmp_path / "page.html", "mnist")
-    text = path.read_text()
+    text = path.read_text("utf-8")
     assert "Two digits: multiply" in text and "equal in five decimals" in text and "data:image/png" in text
     assert 'data-list="confusions"' in text and "core-hours" not in text
 
@@ -142,7 +142,7 @@ def test_a_path_ends_where_its_weights_are_no_numbers(tmp_path):
 def test_runs_of_fewer_epochs_are_told_from_none(folder, tmp_path):
     found = {study.name: (study.missing, study.shorter) for study in studies(folder, "mnist")}
     assert found["mnist/product"] == (50, 6)  # two layers of five, three folds of ten, two epochs
-    text = pages.write(folder, tmp_path / "page.html", "mnist/product").read_text()
+    text = pages.write(folder, tmp_path / "page.html", "mnist/product").read_text("utf-8")
     assert "50 runs of this experiment are not here yet, 6 of them with fewer epochs only" in text
     assert "none can be compared yet" in text
 

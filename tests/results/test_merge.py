@@ -77,7 +77,7 @@ def test_what_is_there_is_never_replaced_and_two_files_are_needed(tmp_path):
     shutil.copytree(tmp_path / "a", tmp_path / "b")
     with pytest.raises(NALMError, match="is there already"):
         merge([a, tmp_path / "b"], tmp_path / "c.db")
-    assert (tmp_path / "c.db").read_text() == "precious"
+    assert (tmp_path / "c.db").read_text("utf-8") == "precious"
     with pytest.raises(NALMError, match="two results files or more"):
         merge([a, tmp_path / "a" / NAME], tmp_path / "d.db")
     with pytest.raises(NALMError, match=r"must end in \.db"):

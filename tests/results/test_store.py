@@ -236,12 +236,13 @@ def test_results_can_be_read_from_a_folder_that_cannot_be_written(tmp_path):
     with Store(folder, create=True) as store:
         store.begin("a", "b")
         store.save(runs())
+    read = "import sys; from nalm.results.store import Store; print(len(Store(sys.argv[1]).outcomes()))"
     script = (
-        f"mount --bind {folder} {folder} && mount -o remount,ro,bind {folder} && "
-        f"{sys.executable} -c \"from nalm.results.store import Store; print(len(Store('{folder}').outcomes()))\" && "
-        f"{sys.executable} -m nalm run quick --out {folder} --no-compile --steps 1 --seeds 1"
+        'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && "$0" -c "$2" "$1" && '
+        '"$0" -m nalm run quick --out "$1" --no-compile --steps 1 --seeds 1'
     )
-    done = subprocess.run(["unshare", "-rm", "sh", "-c", script], capture_output=True, text=True, timeout=120)
+    words = ["unshare", "-rm", "sh", "-c", script, sys.executable, str(folder), read]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
     if "unshare" in done.stderr or "mount:" in done.stderr:
         pytest.skip(f"no mounts here: {done.stderr.strip()[:100]}")
     assert done.stdout.strip() == "2"

@@ -173,7 +173,7 @@ def main() -> int:
         for target in found:
             for data in target.valid:
                 target.load(data)
-        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        used = int(Path("/proc/self/statm").read_text("utf-8").split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, resource.RLIM_INFINITY))
         reports = [
             attack(t, asked.count, asked.seed) for t in found if not asked.names or t.name in asked.names

@@ -15,7 +15,8 @@ from nalm.tasks.scaling import Scaling
 from nalm.units.baselines import Affine
 
 GOLDEN = {
-    g["id"]: g for g in json.loads((Path(__file__).parent.parent / "data" / "golden_units.json").read_text())
+    g["id"]: g
+    for g in json.loads((Path(__file__).parent.parent / "data" / "golden_units.json").read_text("utf-8"))
 }
 
 

@@ -12,7 +12,8 @@ from nalm.units.baselines import Fixed, ProductFC, Quadratic
 from nalm.units.snmu import SNMU
 
 VECTORS = {
-    v["id"]: v for v in json.loads((Path(__file__).parents[1] / "data" / "golden_units.json").read_text())
+    v["id"]: v
+    for v in json.loads((Path(__file__).parents[1] / "data" / "golden_units.json").read_text("utf-8"))
 }
 SQUARED = {"penalty": "squared", "bounds": "penalty"}
 TERNARY = {"towards": (-1.0, 0.0, 1.0)}

@@ -282,5 +282,5 @@ def test_results_travel_as_files(tmp_path, whole):
         store.save(whole.results())
     done = CliRunner().invoke(app, ["export", "--out", str(tmp_path), "--to", str(tmp_path / "files")])
     assert done.exit_code == 0, done.output
-    about = json.loads((tmp_path / "files" / "tiny.json").read_text())
+    about = json.loads((tmp_path / "files" / "tiny.json").read_text("utf-8"))
     assert about["cases"][0]["digits"]["source"] == "drawn"
