@@ -123,7 +123,7 @@ def _test(name: str) -> tuple[bool, str]:
     listed = (HERE / "tests" / "part.txt").read_text(encoding="utf-8").splitlines()
     tests = [line for line in listed if line and not line.startswith("#")]
     print(f"\n== {name}: {len(tests)} entries of tests/part.txt", flush=True)
-    python = PLACE / name / "bin" / "python"
+    python = str(PLACE / name / "bin" / "python")
     command = [
         python,
         "-m",

@@ -4,6 +4,7 @@ import re
 import subprocess
 import tomllib
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -93,7 +94,7 @@ def test_everything_that_set_up_installs_is_pinned(extra):
 
 
 def test_pins_are_versions_that_the_project_admits():
-    stated = [Requirement(text) for text in PROJECT["dependencies"] + sum(EXTRAS.values(), [])]
+    stated = [Requirement(text) for text in [*PROJECT["dependencies"], *chain(*EXTRAS.values())]]
     for requirement in stated:
         assert pins()[canonicalize_name(requirement.name)] in requirement.specifier, str(requirement)
 
