@@ -46,8 +46,8 @@ versions:  ## a part of the tests on each Python, and with the oldest packages t
 
 # pip comes last when an environment is made: without it .venv is what an interrupted set-up left.
 $(BIN)/pip:
-	@command -v $(PYTHON) >/dev/null || { \
-	echo "There is no $(PYTHON) here: install Python 3.11 or newer, or name one with make PYTHON=/path/to/python3."; exit 1; }
+	@$(PYTHON) -c '' 2>/dev/null || { \
+	echo "$(PYTHON) is not here or does not start: install Python 3.11 or newer, or name one with make PYTHON=/path/to/python3."; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	echo "$(PYTHON) is $$($(PYTHON) --version 2>&1), and nalm needs 3.11 or newer: name one with make PYTHON=/path/to/python3.11."; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \

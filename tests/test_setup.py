@@ -116,7 +116,7 @@ def test_python_without_venv_is_told_so(tmp_path):
 
 
 def test_missing_python_is_told_so(tmp_path):
-    assert "There is no" in refused(tmp_path, str(tmp_path / "nowhere"))
+    assert "is not here or does not start" in refused(tmp_path, str(tmp_path / "nowhere"))
 
 
 def refused(place: Path, python: str) -> str:
