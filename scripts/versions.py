@@ -127,7 +127,7 @@ def _test(name: str) -> tuple[bool, str]:
     tests = [line for line in listed if line and not line.startswith("#")]
     print(f"\n== {name}: {len(tests)} entries of tests/part.txt", flush=True)
     python = str(PLACE / name / "bin" / "python")
-    command = [python, "-m", "pytest", *"-q -n auto --dist loadgroup -p no:cacheprovider".split()]
+    command = [python, "-m", "pytest", "-q", "-n", "auto", "--dist=loadgroup", "-pno:cacheprovider"]
     command += [*(LENIENT if name == "oldest" else []), *tests]
     began = time.monotonic()
     run = subprocess.run(
