@@ -30,17 +30,17 @@ versions:  ## a part of the tests on each Python, and with the oldest packages t
 	@$(PYTHON) scripts/versions.py
 
 .venv/.demo: $(SOURCES) | $(BIN)/pip
-	@echo "Installing what the demo needs into .venv (240 MB to download, about a minute) ..."
+	@echo "Installing what the demo needs into .venv (250 MB, a minute; gigabytes where torch comes with CUDA) ..."
 	@$(PIP) --editable .
 	@touch $@
 
 .venv/.report: $(SOURCES) | $(BIN)/pip
-	@echo "Installing what the report needs into .venv (270 MB to download, about a minute) ..."
+	@echo "Installing what the report needs into .venv (290 MB, a minute; gigabytes where torch comes with CUDA) ..."
 	@$(PIP) --editable '.[report]'
 	@touch .venv/.demo $@
 
 .venv/.ready: $(SOURCES) | $(BIN)/pip
-	@echo "Installing what the tests need into .venv (480 MB to download, about two minutes) ..."
+	@echo "Installing what the tests need into .venv (480 MB, two minutes; gigabytes where torch comes with CUDA) ..."
 	@$(PIP) --editable '.[dev,report,sklearn,parquet,baselines,ray]'
 	@touch .venv/.demo .venv/.report $@
 
