@@ -75,6 +75,7 @@ def _set_up(uv: str, name: str, version: str, packages: list[str]) -> str:
         f"Installing {name} on {python} into {place.relative_to(HERE)} (may take minutes and gigabytes) ...",
         flush=True,
     )
+    stamp.unlink(missing_ok=True)
     for command in (
         [uv, "venv", "--quiet", "--clear", "--python", python, str(place)],
         [uv, "pip", "install", "--quiet", "--python", str(place / "bin" / "python"), *packages],
@@ -130,11 +131,13 @@ def _test(name: str) -> tuple[bool, str]:
     command = [python, "-m", "pytest", "-q", "-n", "auto", "--dist=loadgroup", "-pno:cacheprovider"]
     command += [*(LENIENT if name == "oldest" else []), *tests]
     began = time.monotonic()
-    run = subprocess.run(
-        command, cwd=HERE, env=os.environ | {"OMP_NUM_THREADS": "1"}, stdout=subprocess.PIPE, text=True
-    )
-    print(run.stdout, flush=True)
-    closing = re.findall(r"^=* ?(\d+ \w+.* in [\d.]+s).*$", run.stdout, flags=re.MULTILINE)
+    said_all = []
+    surroundings = os.environ | {"OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(command, cwd=HERE, env=surroundings, stdout=subprocess.PIPE, text=True) as run:
+        for line in run.stdout or ():
+            print(line, end="", flush=True)
+            said_all.append(line)
+    closing = re.findall(r"^=* ?(\d+ \w+.* in [\d.]+s).*$", "".join(said_all), flags=re.MULTILINE)
     said = closing[-1] if closing else f"pytest stopped with status {run.returncode}"
     return run.returncode == 0, f"{said} ({time.monotonic() - began:.0f} s)"
 
