@@ -188,8 +188,12 @@ class Program:
             if self.device.type == "cuda" and steps >= CAPTURED and self._captured(name, step):
                 self._graphs[name].replay()
                 steps -= CAPTURED
-            else:
-                self._call(name, step)
+                continue
+            self._call(name, step)
+            steps -= 1
+            again = self.compiler.again(name, *self._state(None)) if self.device.type == "cpu" else None
+            while again and steps:
+                again()
                 steps -= 1
 
     def _step(self, loss_name: str) -> Callable[..., object]:
@@ -209,7 +213,11 @@ class Program:
         given = None
         if self.data.train.inputs > F.UNROLL:
             given = self.compiler("data", self._draw)(self.step, self.settings)
-        self.compiler(name, step)(self.params, self.slots, self.step, self.settings, given)
+        self.compiler(name, step)(*self._state(given))
+
+    def _state(self, given: object) -> tuple[object, ...]:
+        """Arguments of a step."""
+        return self.params, self.slots, self.step, self.settings, given
 
     def _captured(self, name: str, step: Callable[..., object]) -> bool:
         """Whether a CUDA graph of the step exists; it is made once the compiled step has run."""
