@@ -74,6 +74,6 @@ def _shown(summaries: "Sequence[Summary]", runs: "Sequence[Outcome]", width: int
         from nalm.claims import compositions
 
         return tables.compositions(compositions.rows(runs))
-    if summaries and all(s.case.digits and s.case.digits.layout != "sequence" for s in summaries):
+    if summaries and all(s.case.task.exact for s in summaries):
         return tables.accuracies(runs)
     return tables.success(summaries, width)

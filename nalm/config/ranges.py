@@ -46,6 +46,12 @@ class Range(Value):
             whole = all(e >= 10 and math.log10(e).is_integer() for e in (self.low, self.high))
             require(whole, f"Benford's ends are powers of ten from 10 on, got [{self.low:g}, {self.high:g}).")
 
+    @property
+    def family(self) -> str:
+        """The kind of sampler: ranges of one family are drawn together (uniform is mirrored with equal parts)."""
+        boxes = {"uniform": "box", "mirrored": "box", "parted": "split", "points": "split"}
+        return boxes.get(self.kind, self.kind)
+
     def __str__(self) -> str:
         first, second = f"[{self.low:g},{self.high:g})", f"[{self.low2:g},{self.high2:g})"
         return {

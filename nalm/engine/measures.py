@@ -24,7 +24,7 @@ def lattice(points: Range, inputs: int, device: torch.device) -> Tensor:
 def grid_errors(case: Case, predict: Callable[[Tensor], Tensor], runs: int, device: torch.device) -> Measured:
     """Mean absolute errors (runs,) of a case's operations, each over its grid."""
     names, found = outputs(case.operation), {}
-    for name, points in case.grids:
+    for name, points in case.task.grids:
         x = lattice(points, case.inputs, device)
         y = apply(name, x.double().unbind(-1))
         parts = [

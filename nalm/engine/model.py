@@ -69,6 +69,10 @@ class Network(nn.Module):
             x = self._through(layer, x)
         return x, terms
 
+    def penalty_names(self) -> set[str]:
+        """Return the names of all penalties of the layers, those that depend on inputs among them."""
+        return {name for part in self.parts() for name in part.penalties(torch.ones(2, part.in_features))}
+
     def project(self) -> None:
         """Every layer back into its legal set."""
         for layer in self.parts():

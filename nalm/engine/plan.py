@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from nalm.config import Case
 from nalm.config.grouping import signature
 
-IMAGE = 2**16  # numbers that a network holds of one image while it trains
-
 
 @dataclass(frozen=True)
 class Run:
@@ -36,7 +34,7 @@ def populations(runs: Sequence[Run], numbers: int = 2**24) -> list[list[Run]]:
     pieces = []
     for group in groups.values():
         case = group[0].case
-        each = case.recipe.batch * case.inputs * (IMAGE if case.digits else 1)
+        each = case.recipe.batch * case.task.size
         largest = max(1, numbers // each)
         pieces += [group[i : i + largest] for i in range(0, len(group), largest)]
     return pieces

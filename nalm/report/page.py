@@ -225,7 +225,7 @@ def _experiment(study: Study, looks: dict[str, tuple[str, str]], curves: int, mo
 
 
 def _cell(s: Summary, study: Study) -> dict[str, Any]:
-    if s.case.used == s.case.inputs:  # the operands are the same for every seed
+    if s.case.task.used == s.case.inputs:  # the operands are the same for every seed
         spelled = [found for text, n in s.formulas for found in [right(s.case, 0, text)] * n]
     else:
         spelled = [right(o.case, o.seed, o.formula) for o in study.runs[s.case.hash[:12]]]
@@ -291,6 +291,6 @@ def cost(study: Study) -> dict[str, Any]:
         "run_steps": steps,
         "seconds": _number(seconds),
         "authors": None
-        if any(o.measures or o.case.digits for o in study.outcomes)
+        if any(o.measures or o.case.task.images for o in study.outcomes)
         else _number(steps * AUTHORS),
     }

@@ -129,10 +129,10 @@ def _study(
 ) -> Study:
     known = EXPERIMENTS.get(name)
     have = {(o.case.hash, o.seed) for o in outcomes}
-    begun = {(o.case.trunk, o.seed) for o in outcomes if o.case.digits}
+    begun = {(o.case.trunk, o.seed) for o in outcomes if o.case.task.extends}
     wanted = [(c, s) for c in known.cases for s in known.seeds] if known else []
     missing = [(c, s) for c, s in wanted if (c.hash, s) not in have]
-    shorter = sum((c.trunk, s) in begun for c, s in missing if c.digits)
+    shorter = sum((c.trunk, s) in begun for c, s in missing if c.task.extends)
     judged = verdicts(known, outcomes) if known else []
     judged += lengths.verdicts(lengths.by_length(outcomes, curves))
     summaries = summarise(outcomes)

@@ -151,7 +151,7 @@ LATE = 10  # evaluations at the end among which one is chosen by how training we
 
 def judged(case: Case, validation: Array) -> int:
     """Which evaluation counts: the one with the lowest validation error, or of images the one that the case says."""
-    chosen = "validation" if case.digits is None else case.digits.chosen
+    chosen = case.task.chosen
     if chosen == "validation":
         return best(validation)
     late = max(0, len(validation) - LATE) if chosen == "train" else len(validation) - 1

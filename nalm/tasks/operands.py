@@ -17,10 +17,10 @@ from nalm.tasks.lists import of_list
 
 def offset(case: Case, seed: int) -> int:
     """The first input the operands cover: a function of the run's seed."""
-    places = case.inputs - case.used + 1
+    places = case.inputs - case.task.used + 1
     if places == 1:
         return 0
-    if case.data == "authors":
+    if case.task.data == "authors":
         import numpy as np
 
         if not 0 <= seed < 2**32:
@@ -31,17 +31,18 @@ def offset(case: Case, seed: int) -> int:
 
 def subsets(case: Case, seed: int, widened: int = 0) -> list[range]:
     """The inputs of each operand."""
-    if case.operands:
-        return [range(*ends) for ends in case.operands]
-    first, stride = offset(case, seed), case.subset - case.overlap
+    if case.task.operands:
+        return [range(*ends) for ends in case.task.operands]
+    first, stride = offset(case, seed), case.task.subset - case.task.overlap
     return [
-        range(first + k * stride, first + k * stride + case.subset + widened) for k in range(case.subsets)
+        range(first + k * stride, first + k * stride + case.task.subset + widened)
+        for k in range(case.task.subsets)
     ]
 
 
 def masks(cases: Sequence[Case], seeds: Sequence[int]) -> Tensor:
     """Which inputs each run's operands add up, (runs, operands, in) of zeros and ones."""
-    table = torch.zeros(len(cases), len(cases[0].operands) or cases[0].subsets, cases[0].inputs)
+    table = torch.zeros(len(cases), len(cases[0].task.operands) or cases[0].task.subsets, cases[0].inputs)
     for run, (case, seed) in enumerate(zip(cases, seeds, strict=True)):
         for k, members in enumerate(subsets(case, seed)):
             table[run, k, list(members)] = 1.0
@@ -52,7 +53,7 @@ class Target:
     """The truth for x (runs, batch, in), as (runs, batch, out): each run has its operations and operands."""
 
     def __init__(self, cases: Sequence[Case], seeds: Sequence[int], device: torch.device | str | None = None):
-        shapes = {(c.inputs, len(c.operands) or c.subsets) for c in cases}
+        shapes = {(c.inputs, len(c.task.operands) or c.task.subsets) for c in cases}
         if len(shapes) != 1:
             raise NALMError(f"Runs of one population have as many inputs and operands, got {sorted(shapes)}.")
         asked = {case.operation for case in cases}

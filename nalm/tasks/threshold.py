@@ -28,7 +28,7 @@ def threshold(case: Case, device: torch.device | str = "cpu") -> float:
     """The test error below which a run of this case is solved; simulated on the device."""
     if case.threshold.kind == "fixed":
         return case.threshold.value
-    size = case.used + case.threshold.widened
+    size = case.task.used + case.threshold.widened
     if size > case.inputs:
         raise NALMError(
             f"A widened threshold needs {size} inputs, there are {case.inputs}: use widened=False."
@@ -42,7 +42,7 @@ def threshold(case: Case, device: torch.device | str = "cpu") -> float:
 @functools.lru_cache(maxsize=1024)
 def _simulated(case: Case, device: str) -> float:
     """Mean squared deviation over a million test inputs, fewer of sequences; model and recipe play no part."""
-    length = case.times[1] if case.times else 1
+    length = case.task.times[1] if case.task.times else 1
     sampler = Sampler([case.test], case.inputs * length, device)
     key = draws.keys([0], "threshold", device=torch.device(device))
     zero = torch.zeros((), dtype=torch.int32, device=device)
@@ -58,10 +58,10 @@ def _simulated(case: Case, device: str) -> float:
 
 
 def _deviation(case: Case, x: Tensor) -> Tensor:
-    size, stride = case.subset + case.threshold.widened, case.subset - case.overlap
-    members = [range(k * stride, k * stride + size) for k in range(case.subsets)]  # the first inputs
-    if case.operands:
-        members = [range(*ends) for ends in case.operands]
+    size, stride = case.task.subset + case.threshold.widened, case.task.subset - case.task.overlap
+    members = [range(k * stride, k * stride + size) for k in range(case.task.subsets)]  # the first inputs
+    if case.task.operands:
+        members = [range(*ends) for ends in case.task.operands]
     eps = case.threshold.epsilon
     if case.operation not in ("add", "multiply"):
         members = members[: find_operation(case.operation).arity]

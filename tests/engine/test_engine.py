@@ -7,12 +7,13 @@ import pytest
 import torch
 
 import nalm
-from nalm.config import Case, Layer, Ramp, Range, Recipe, Threshold, mirrored
-from nalm.engine import NotCompiled, Run, Training, train
+from nalm.config import Arithmetic, Case, Layer, Ramp, Range, Recipe, Threshold, mirrored
+from nalm.engine import NotCompiled, Run, train
+from nalm.engine.numbers import Training
 from nalm.engine.numbers.program import Program
 
 CPU = torch.device("cpu")
-ONE = Case((Layer("NMU"),), "multiply", Range(1, 2), Range(2, 6), Recipe(steps=20, batch=16))
+ONE = Case((Layer("NMU"),), Arithmetic("multiply", Range(1, 2), Range(2, 6)), Recipe(steps=20, batch=16))
 
 
 def eager(case, seeds=(0,)):
@@ -93,7 +94,9 @@ def test_solved_and_solved_at_follow_the_threshold():
 
 
 INALU = Case(
-    (Layer("INALU"),), "multiply", Range(10, 20), Range(20, 40), Recipe(steps=8_000, batch=4, inalu=True)
+    (Layer("INALU"),),
+    Arithmetic("multiply", Range(10, 20), Range(20, 40)),
+    Recipe(steps=8_000, batch=4, inalu=True),
 )
 
 
@@ -155,7 +158,8 @@ def test_stopping_when_solved_is_an_option():
 def test_operations_mix_in_one_population():
     recipe = Recipe(steps=4_000, lr=1e-2)
     cases = [
-        Case((Layer("NAU"),), op, Range(1, 2), Range(2, 6), recipe) for op in ("add", "subtract", "select")
+        Case((Layer("NAU"),), Arithmetic(op, Range(1, 2), Range(2, 6)), recipe)
+        for op in ("add", "subtract", "select")
     ]
     runs = eager(cases, range(2))
     assert runs.formulas == ["a + b", "a + b", "a - b", "a - b", "a", "a"]
@@ -164,7 +168,9 @@ def test_operations_mix_in_one_population():
 @pytest.mark.slow
 def test_operands_among_many_inputs_are_found_where_the_seed_put_them():
     case = Case(
-        (Layer("NAU"),), "add", Range(-2, 2), mirrored(-6, -2, 2, 6), Recipe(steps=3_000, lr=1e-2), inputs=10
+        (Layer("NAU"),),
+        Arithmetic("add", Range(-2, 2), mirrored(-6, -2, 2, 6), inputs=10),
+        Recipe(steps=3_000, lr=1e-2),
     )
     runs = eager(case, range(5))
     from nalm.tasks import offset
@@ -192,7 +198,9 @@ def test_two_layers_and_a_loss_that_sees_the_inputs_compile_and_train(monkeypatc
         steps=200, batch=64, loss="projected", lr=1e-2, penalties=(("weight", Ramp(0.1, 0, 100)),)
     )
     model = (Layer("NAU", 2), Layer("NMU"))
-    case = Case(model, "multiply", Range(1, 2), Range(2, 6), recipe, inputs=20, subset=2, overlap=1)
+    case = Case(
+        model, Arithmetic("multiply", Range(1, 2), Range(2, 6), inputs=20, subset=2, overlap=1), recipe
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error", NotCompiled)
         runs = train(case, range(3), "cpu")

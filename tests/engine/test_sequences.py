@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from nalm.config import Case, Layer, Range, Recipe, Threshold
+from nalm.config import Case, Layer, Range, Recipe, Recurrent, Threshold
 from nalm.engine import check, train
 from nalm.engine.model import Network
 from nalm.engine.numbers.program import Program
@@ -14,15 +14,17 @@ from nalm.tasks.threshold import threshold
 
 CASE = Case(
     (Layer("NAU", 2), Layer("NMU")),
-    "multiply",
-    Range(1, 2),
-    Range(1, 2),
+    Recurrent(
+        "multiply",
+        Range(1, 2),
+        Range(1, 2),
+        inputs=4,
+        subset=2,
+        overlap=1,
+        threshold=Threshold("sums"),
+        times=(3, 7),
+    ),
     Recipe(steps=20),
-    inputs=4,
-    subset=2,
-    overlap=1,
-    threshold=Threshold("sums"),
-    times=(3, 7),
 )
 
 

@@ -16,7 +16,6 @@ from nalm import draws
 from nalm.config import Case
 from nalm.engine import optim
 from nalm.engine.compiler import Compiler, Methods
-from nalm.engine.images.check import check
 from nalm.engine.images.data import resident, shuffled
 from nalm.engine.images.layouts import LAYOUTS
 from nalm.engine.images.readers import buffers, starts
@@ -40,13 +39,11 @@ class Program:
         compiled: bool,
         precision: torch.dtype | None = None,
     ):
-        assert case.digits is not None
         on_gpu = device.type == "cuda"
         if on_gpu:  # one result per multiplication, whatever other streams do
             os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-        check(case)
         self.case, self.device = case, device
-        self.layout = LAYOUTS[case.digits.layout](case)
+        self.layout = LAYOUTS[type(case.task)](case)
         self.precision = precision or (torch.bfloat16 if on_gpu else torch.float32)
         with torch.random.fork_rng(
             devices=[]
@@ -55,7 +52,7 @@ class Program:
             self.judge = self.layout.network(self.precision).eval()
         self._learn = Methods(self.network, "penalised", "project")
         self.quiet = Methods(self.judge, "forward", "seen")  # without noise
-        self.pictures = resident(case.digits.source, data, str(device))
+        self.pictures = resident(case.task.source, data, str(device))
         self.compiler = Compiler(compiled and on_gpu)  # on a CPU convolutions are all of the time
         self.optimiser = optim.optimiser(case.recipe.optimiser, case.recipe.momentum, case.recipe.decay)
         self._steps: dict[str, Callable[..., object]] = {}
@@ -146,8 +143,7 @@ class Member:
         self.program, self.seed = program, seed
         device, case = program.device, program.case
         self.stream = torch.cuda.Stream() if device.type == "cuda" else None
-        assert case.digits is not None
-        begun = starts(program.network, seed, case.digits.start, case.recipe.starts)
+        begun = starts(program.network, seed, case.task.start, case.recipe.starts)
         self.params = {n: p.to(device) for n, p in begun.items()}
         count = len(program.optimiser.slots)
         self.slots = {n: [torch.zeros_like(p) for _ in range(count)] for n, p in self.params.items()}

@@ -7,7 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nalm.config import Case
 from nalm.engine.images.examples import examples
+from nalm.engine.images.layouts import LAYOUTS
 from nalm.engine.images.program import Member, Program
 from nalm.engine.model import spelled
 from nalm.engine.plan import Run
@@ -43,8 +45,7 @@ class Trained:
     def due(self) -> bool:
         """Whether an evaluation belongs here: before every epoch, and at the end."""
         case = self.run.case
-        assert case.digits is not None
-        ends = self.at % (case.digits.every * case.epoch) == 0 or self.at == case.recipe.steps
+        ends = self.at % (case.task.every * case.epoch) == 0 or self.at == case.recipe.steps
         return ends and (not self.steps or self.steps[-1] != self.at)
 
     def advance(self) -> None:
@@ -129,8 +130,7 @@ class Trained:
                 for i, slot in enumerate(member.slots[name]):
                     slot.copy_(tensors[f"slots.{i}.{name}"])
             member.at.fill_(self.at)
-        assert case.digits is not None
-        steps, grid = [int(step) for step in tensors["steps"].tolist()], case.digits.every * case.epoch
+        steps, grid = [int(step) for step in tensors["steps"].tolist()], case.task.every * case.epoch
         own = [i for i, at in enumerate(steps) if at % grid == 0 or at == case.recipe.steps]
         self.steps, self.sparsity = [steps[i] for i in own], [float(tensors["sparsity"][i]) for i in own]
         self.means, self.weights = [{} for _ in own], [{} for _ in own]
@@ -183,6 +183,16 @@ class Training:
         self.program = Program(runs[0].case, data, device, compiled)
         self.members = [Trained(run, Member(self.program, run.seed)) for run in runs]
 
+    @staticmethod
+    def check(case: Case) -> None:
+        """Refuse a cell that does not fit the images it has to read."""
+        LAYOUTS[type(case.task)].check(case)
+
+    @staticmethod
+    def was_compiled(mode: str) -> bool:
+        """Return whether a run with this mode was compiled; graphs are captured of either."""
+        return "compiled" in mode
+
     @property
     def at(self) -> int:
         """How many steps the runs have taken on average."""
@@ -222,6 +232,10 @@ class Training:
         return {
             f"{i}.{name}": t.contiguous() for i, m in enumerate(self.members) for name, t in m.state().items()
         }
+
+    def final_state(self) -> dict[str, Tensor]:
+        """Return the state: a longer training goes on from it."""
+        return self.state()
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
         """Go on from a state, with those of its networks that are no further than wanted."""

@@ -33,13 +33,15 @@ class Program:
         case = runs[0].case
         self.runs, self.case, self.device = list(runs), case, device
         self.cases, self.seeds = [r.case for r in runs], [r.seed for r in runs]
-        self.network = Network(case.model, case.inputs, bool(case.times))
-        self.judge = Network(case.model, case.inputs, bool(case.times)).eval()
+        self.network = Network(case.model, case.inputs, bool(case.task.times))
+        self.judge = Network(case.model, case.inputs, bool(case.task.times)).eval()
         self._learn = Methods(self.network, "penalised", "project")
         self._judge = Methods(self.judge, "forward", "sparsity_error", "meaning")
         self._exact = self._judge  # what a test is of
         if case.threshold.metric == "rule":
-            self._exact = Methods(exact(Network(case.model, case.inputs, bool(case.times))).eval(), "forward")
+            self._exact = Methods(
+                exact(Network(case.model, case.inputs, bool(case.task.times))).eval(), "forward"
+            )
         n = len(runs)
         starts = self._starts(torch.zeros(n))
         self.params = {name: t.to(device) for name, t in starts.items()}
@@ -75,7 +77,7 @@ class Program:
             "train": draws.keys(self.seeds, "train", device=self.device),
             "grid": self.data.train.grid(first.batch),
         }
-        if self.case.sample:
+        if self.case.task.sample:
             s["rows"] = draws.keys(self.seeds, "rows", device=self.device)
         for name, _ in first.penalties:
             ramps = [dict(r.penalties)[name] for r in recipes]
@@ -110,9 +112,9 @@ class Program:
         return x, self.data.target(x)
 
     def _batch(self, s: Tensors, step: Tensor) -> Tensor:
-        if not self.case.sample:
+        if not self.case.task.sample:
             return self.data.train(s["train"], step, s["grid"]).mT
-        rows = fixed_rows(s["rows"], step, self.case.recipe.batch, self.case.sample, self.case.inputs)
+        rows = fixed_rows(s["rows"], step, self.case.recipe.batch, self.case.task.sample, self.case.inputs)
         return self.data.train(s["train"], torch.zeros_like(step), rows).mT
 
     def _one(
@@ -256,7 +258,7 @@ class Program:
                 sums.append(metrics[i](self.data.scaling.said(prediction), y).sum((-2, -1)))
             return torch.stack(sums, -1)
 
-        long = bool(self.case.times)  # loops over sequences compile long
+        long = bool(self.case.task.times)  # loops over sequences compile long
         evaluate = errors if long else self.compiler("evaluate", errors)
         draw = sets if long else self.compiler("sets", sets)
         grids = s["validation grid"], s["test grid"]

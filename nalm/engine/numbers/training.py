@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nalm.config import Case
 from nalm.engine.gold import gold
 from nalm.engine.measures import counted, grid_errors
 from nalm.engine.model import Network, Tensors, spelled
@@ -30,7 +31,7 @@ RECORDED = ("curves", "trajectories", "steps", "places")  # parts of a state tha
 class Training:
     """Trains one population; can be stopped after any block, taken out, and put back exactly."""
 
-    def __init__(self, runs: Sequence[Run], device: torch.device, *, compiled: bool = True):
+    def __init__(self, runs: Sequence[Run], device: torch.device, *, compiled: bool = True, data: str = ""):
         self.program = Program(runs, device, compiled)
         self.case = runs[0].case
         self.at = 0
@@ -42,6 +43,15 @@ class Training:
         self.resets = torch.zeros(len(runs), dtype=torch.int64)
         self.since = torch.zeros(len(runs), dtype=torch.int64)  # evaluation at which a run last started
         self.seconds = 0.0
+
+    @staticmethod
+    def check(case: Case) -> None:
+        """Every case on numbers can be trained."""
+
+    @staticmethod
+    def was_compiled(mode: str) -> bool:
+        """Return whether a run with this mode was compiled; graphs are captured of compiled steps only."""
+        return mode != "eager"
 
     @property
     def steps(self) -> list[int]:
@@ -147,6 +157,9 @@ class Training:
             "seconds": torch.tensor(self.seconds),
         }
 
+    def final_state(self) -> None:
+        """Return None: a longer training starts again."""
+
     def restore(self, tensors: Tensors) -> None:
         """Put back what ``state`` took out, of the same population."""
         self._fits(tensors)
@@ -217,20 +230,20 @@ class Training:
     def _measures(self) -> list[dict[str, float]]:
         """What the case asks for at the end, beside the errors there; nothing of other cases."""
         n, case, program = len(self.program.runs), self.case, self.program
-        if not (case.grids or case.counts):
+        if not (case.task.grids or case.task.counts):
             return [{} for _ in range(n)]
         found = {name: self.curves[name][-1] for name in ("test", "validation")}
-        found |= counted(program.params, case.counts)
+        found |= counted(program.params, case.task.counts)
         found |= grid_errors(case, program.predict, n, program.device)
         return [{name: float(values[i]) for name, values in found.items()} for i in range(n)]
 
     def _formulas(self) -> list[str]:
         """What each run's rounded weights spell; equal weights are spelt once."""
         program = self.program
-        one = Network(self.case.model, self.case.inputs, bool(self.case.times)).eval()
+        one = Network(self.case.model, self.case.inputs, bool(self.case.task.times)).eval()
         units = [part for part in one.parts() if isinstance(part, Unit)]
         large = sum(p.numel() for p in one.parameters()) > LONGEST
-        if len(units) < len(self.case.model) or self.case.scaling or self.case.times or large:
+        if len(units) < len(self.case.model) or self.case.task.scaling or self.case.task.times or large:
             return [""] * len(
                 program.runs
             )  # baselines, scaled inputs and sequences have none; nobody reads long ones
@@ -238,7 +251,7 @@ class Training:
         spelt: dict[object, str] = {}
         texts = []
         for i, case in enumerate(program.cases):
-            sign = True if case.train.kind == "uniform" and case.train.low > 0 else None
+            sign = True if case.task.positive else None
             with torch.no_grad():
                 for name, p in weights.items():
                     one.get_parameter(name).copy_(p[i])

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nalm.config import Case
 from nalm.engine import optim
 from nalm.engine.compiler import Compiler, Methods
 from nalm.engine.measures import counted
@@ -27,10 +28,10 @@ BLOCK = 50  # evaluations of L-BFGS between two looks at who is done
 PATIENCE = 3  # evaluations of L-BFGS per step it may take
 
 
-class Fitting:
-    """Fits one population of systems to the published epidemic; used as a ``Training`` is."""
+class Training:
+    """Fits one population of systems to the published epidemic."""
 
-    def __init__(self, runs: Sequence[Run], device: torch.device, *, compiled: bool = True):
+    def __init__(self, runs: Sequence[Run], device: torch.device, *, compiled: bool = True, data: str = ""):
         self.runs, self.device = list(runs), device
         self.cases, self.recipe = [r.case for r in runs], runs[0].case.recipe
         self.thresholds = [case.threshold.value for case in self.cases]
@@ -59,6 +60,15 @@ class Fitting:
 
     def _vector(self, values: object) -> Tensor:
         return torch.as_tensor(np.array(values), dtype=torch.float64, device=self.device)
+
+    @staticmethod
+    def check(case: Case) -> None:
+        """Every case of a system can be trained."""
+
+    @staticmethod
+    def was_compiled(mode: str) -> bool:
+        """Return whether a run with this mode was compiled; graphs are captured of compiled steps only."""
+        return mode != "eager"
 
     # -- parameters as one row per run --------------------------------------------------------
 
@@ -200,6 +210,9 @@ class Fitting:
         numbers = {"at": self.at, "ticks": self.ticks, "seconds": self.seconds, "steps": self.steps}
         return tensors | {name: torch.tensor(value) for name, value in numbers.items()}
 
+    def final_state(self) -> None:
+        """Return None: a longer training starts again."""
+
     def restore(self, tensors: Tensors) -> None:
         """Put back what ``state`` took out; part of a population that was wider begins anew."""
         if "params.theta" not in tensors or tensors["params.theta"].shape != self.theta.shape:
@@ -227,7 +240,7 @@ class Fitting:
         n = len(self.runs)
         errors = torch.stack(self.errors).numpy()  # (evaluations, runs)
         named = self._named(self.theta)
-        sizes = self.cases[0].counts
+        sizes = self.cases[0].task.counts
         counts = counted(named, sizes)
         weights, sparsity = [], []
         for run, network in enumerate(self.networks):

@@ -29,7 +29,7 @@ def drawn(study: Study) -> list[Surface]:
 
 def _of_two_numbers(case: Case) -> bool:
     """Whether a model takes two numbers, rather than what a network reads of images, and is not drawn elsewhere."""
-    return case.inputs == 2 and len(case.model) == 1 and not case.grids and case.digits is None
+    return case.inputs == 2 and len(case.model) == 1 and not case.task.grids and not case.task.images
 
 
 def _starts(study: Study, runs: Sequence[Outcome]) -> list[Surface]:

@@ -31,8 +31,7 @@ class Reading:
     """The runs of one case, and what was measured of them."""
 
     def __init__(self, study: Study, case: Case, name: str):
-        assert case.digits is not None
-        self.case, self.name, self.exact = case, name, case.digits.exact
+        self.case, self.name, self.exact = case, name, case.task.exact
         key = case.hash[:12]
         found = [(o, study.curves.get((key, o.seed), {})) for o in study.runs[key]]
         self.runs = [(o, c) for o, c in found if "test.output.strict" in c]
@@ -78,7 +77,7 @@ def images(study: Study) -> list[dict[str, Any]]:
     """A block for every operation on two digits: figures, and the table behind them."""
     cases: dict[str, list[Reading]] = {}
     for s in study.summaries:
-        if s.case.digits is not None and s.case.digits.layout != "sequence":
+        if s.case.task.exact:
             found = Reading(study, s.case, study.labels[s.case])
             if found.runs:
                 cases.setdefault(s.case.operation, []).append(found)

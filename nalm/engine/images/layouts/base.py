@@ -5,11 +5,19 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
+from nalm.config import Case
 from nalm.engine.images.data import Resident
 
 
 class Layout(Protocol):
     """What the training loop asks of a layout; rows are places of images, (samples, images of a sample)."""
+
+    def __init__(self, case: Case): ...
+
+    @staticmethod
+    def check(case: Case) -> None:
+        """Raise a NALMError if the model of a case does not fit the layout."""
+        ...
 
     @property
     def measures(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as T
 
-from nalm import draws
+from nalm import config, draws
 from nalm.config import Layer
 from nalm.engine.images.data import Resident, normalised, split
 from nalm.engine.images.distort import CANVAS, DRAWS, distorted, poses
@@ -94,14 +94,16 @@ class Colour(TwoDigits):
 class Colours(Pairs):
     """Two images in two channels, and one operation on their digits."""
 
+    task: config.Colour
+
     def network(self, precision: torch.dtype) -> nn.Module:
         """Two localisers, a classifier, then the case's layers."""
-        return Colour(self.case.model, self.first, self.digits.identity, precision)
+        return Colour(self.case.model, self.first, self.task.identity, precision)
 
     def sets(self, seed: int, pictures: Resident) -> dict[str, Tensor]:
         """As for two images side by side; a part of the training samples is held out, and evaluated too."""
         sets = super().sets(seed, pictures)
-        kept, out = (torch.from_numpy(places) for places in split(len(sets["train"]), self.digits.validation))
+        kept, out = (torch.from_numpy(places) for places in split(len(sets["train"]), self.task.validation))
         train = sets["train"][kept]
         return sets | {"train": train, "seen": self.some(train), "validation": sets["train"][out]}
 

@@ -14,7 +14,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as T
 
-from nalm.config import Case, Layer
+from nalm.config import Case, ImageSequence, Layer
+from nalm.config.images import amounts_to
+from nalm.config.values import require
 from nalm.engine.images.data import Resident, normalised
 from nalm.engine.images.readers import Tensors, convolved
 from nalm.engine.model import Network
@@ -144,13 +146,28 @@ class Sequences:
     tables: dict[str, tuple[int, ...]] = {}
 
     def __init__(self, case: Case):
-        assert case.digits is not None
-        self.case, self.digits, self.first = case, case.digits, int(case.train.low)
-        self.measures = tuple(f"{n}.{what}" for n in self.digits.lengths for what in ("error", "right"))
+        self.case, self.first = case, int(case.train.low)
+        self.task: ImageSequence = case.task  # type: ignore[assignment]  # LAYOUTS chooses this class by its kind
+        self.measures = tuple(f"{n}.{what}" for n in self.task.lengths for what in ("error", "right"))
+
+    @staticmethod
+    def check(case: Case) -> None:
+        """Refuse a model that is not one cell with as many inputs and results as the sequence needs."""
+        require(len(case.model) == 1, f"A sequence has one layer as its cell, got {len(case.model)}.")
+        read, cell = amounts_to(case.operation), case.model[0]
+        require(
+            case.inputs == read + cell.out,
+            f"A cell sees {read} of an image and its own {cell.out}: {read + cell.out} inputs; got {case.inputs}.",
+        )
+        (unit,) = Network(case.model, case.inputs).parts()
+        results = Loop(unit).outputs
+        require(
+            results == read, f"{case.operation!r} has {read} results, the cell {cell.label} gives {results}."
+        )
 
     def network(self, precision: torch.dtype) -> nn.Module:
         """The network, in float32 whatever the precision: results are compared with those of a reference."""
-        return Reading(self.case.model, self.case.inputs, self.case.operation, self.digits.lengths)
+        return Reading(self.case.model, self.case.inputs, self.case.operation, self.task.lengths)
 
     def sets(self, seed: int, pictures: Resident) -> dict[str, Tensor]:
         """Training sequences; and all images for validation, and for the test, in one long row each."""
@@ -164,7 +181,7 @@ class Sequences:
             torch.from_numpy(permuted(digits[part], self.first, s) + part.start) for part, s in parts
         )
         return {
-            "train": cut(train, self.digits.length),
+            "train": cut(train, self.task.length),
             "validation": validation.unsqueeze(0),
             "test": test.unsqueeze(0),
         }
@@ -184,7 +201,7 @@ class Sequences:
         Squares are of float64: products of twenty digits have ten places and more.
         """
         found = []
-        for i, length in enumerate(self.digits.lengths):
+        for i, length in enumerate(self.task.lengths):
             wanted = amounts(self.case.operation, cut(digits[0], length))
             said = cut(output[0, i], length).double()
             found += [
@@ -195,4 +212,4 @@ class Sequences:
 
     def error(self, means: dict[str, float], test: bool) -> float:
         """The squared error at the length of training."""
-        return means[f"{'test' if test else 'validation'}.{self.digits.length}.error"]
+        return means[f"{'test' if test else 'validation'}.{self.task.length}.error"]
