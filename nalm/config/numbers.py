@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Self
 
 from nalm.config.layer import Layer
 from nalm.config.ranges import Range
@@ -79,6 +79,10 @@ class Arithmetic(_OfOperands):
                 name in self.operations and marks.kind == "grid",
                 f"An error is measured over a grid, of one of {self.operation!r}; got {name!r} over {marks}.",
             )
+
+    def simulated(self) -> Self:
+        """Return the task as fresh batches of numbers that are not scaled."""
+        return self.replace(train=Range(), sample=0, data="draws", scaling="", grids=(), counts=())
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ To add a kind: write its class there, add it to ``case.KINDS`` and give it a tra
 
 from collections.abc import Hashable
 from dataclasses import fields
-from typing import Literal
+from typing import Literal, Self
 
 from nalm.config.layer import Layer
 from nalm.config.ranges import Range
@@ -94,6 +94,10 @@ class Task(Value):
     def epoch(self, batch: int) -> int:
         """Return the number of steps in which all training examples are seen once; 1 where they are drawn anew."""
         return 1
+
+    def simulated(self) -> Self:
+        """Return the task with defaults for everything that does not change its threshold: equal ones share it."""
+        return self.replace(train=Range())
 
     def shape(self) -> Hashable:
         """Return what the fields that may differ between runs mean for the compiled step."""

@@ -38,7 +38,7 @@ class Finding:
     def __str__(self) -> str:
         o = self.outcome
         return (
-            f"{o.case.name} ({o.case.hash[:12]}) seed {o.seed}: {self.what} is stored as {self.stored}, "
+            f"{o.case.name} ({o.case.key}) seed {o.seed}: {self.what} is stored as {self.stored}, "
             f"and should be {self.found}"
         )
 

@@ -49,7 +49,7 @@ class Study:
         """The runs of each case, by the first letters of its hash."""
         found: dict[str, list[Outcome]] = {}
         for o in self.outcomes:
-            found.setdefault(o.case.hash[:12], []).append(o)
+            found.setdefault(o.case.key, []).append(o)
         return found
 
     @functools.cached_property

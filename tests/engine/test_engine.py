@@ -9,7 +9,7 @@ import torch
 import nalm
 from nalm.config import Arithmetic, Case, Layer, Ramp, Range, Recipe, Threshold, mirrored
 from nalm.engine import NotCompiled, Run, train
-from nalm.engine.numbers import Training
+from nalm.engine.numbers import inalu
 from nalm.engine.numbers.program import Program
 
 CPU = torch.device("cpu")
@@ -111,26 +111,22 @@ INALU = Case(
     ],
 )
 def test_the_inalu_starts_again_when_it_is_stuck(errors, stuck):
-    training = Training([Run(INALU, 0, 0)], CPU, compiled=False)
-    training.curves["validation"] = [torch.tensor([float(e)]) for e in errors]
-    assert training._stuck().tolist() == [stuck]
+    validation = [torch.tensor([float(e)]) for e in errors]
+    assert inalu.stuck(validation, torch.zeros(1, dtype=torch.int64), 1_000).tolist() == [stuck]
 
 
 def test_runs_are_stuck_each_by_its_own_history():
     generator = torch.Generator().manual_seed(0)
-    training = Training([Run(INALU, seed, seed) for seed in range(60)], CPU, compiled=False)
     history = 10 ** (3 * torch.rand(14, 60, generator=generator, dtype=torch.float64) - 1)
-    training.curves["validation"] = list(history.sort(0, descending=True)[0] + history)
-    training.since = torch.randint(0, 9, (60,), generator=generator)
+    validation = list(history.sort(0, descending=True)[0] + history)
+    since = torch.randint(0, 9, (60,), generator=generator)
     expected = []
     for run in range(60):
-        seen = torch.stack(training.curves["validation"])[training.since[run] : -1, run].repeat_interleave(
-            1_000
-        )
+        seen = torch.stack(validation)[since[run] : -1, run].repeat_interleave(1_000)
         old, new = seen[: len(seen) // 2], seen[len(seen) // 2 :]
         falls = old.mean() > new.mean() + new.std(correction=0)
         expected.append(bool(len(seen) > 5_000 and not falls and new.mean() > 1))
-    assert training._stuck().tolist() == expected and 0 < sum(expected) < 60
+    assert inalu.stuck(validation, since, 1_000).tolist() == expected and 0 < sum(expected) < 60
 
 
 def test_a_new_start_is_another_one_and_leaves_the_others():

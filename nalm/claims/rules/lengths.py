@@ -106,7 +106,7 @@ def of_sequences(outcomes: Iterable[Outcome]) -> list[Outcome]:
 
 def by_length(outcomes: Iterable[Outcome], curves: Curves) -> dict[Kind, list[Row]]:
     """By kind one row for every case, the references first; nothing where no reference has learnt its digits."""
-    runs = [o for o in of_sequences(outcomes) if (o.case.hash[:12], o.seed) in curves]
+    runs = [o for o in of_sequences(outcomes) if (o.case.key, o.seed) in curves]
     groups: dict[Case, list[Outcome]] = {}
     for o in runs:
         groups.setdefault(o.case, []).append(o)
@@ -117,7 +117,7 @@ def by_length(outcomes: Iterable[Outcome], curves: Curves) -> dict[Kind, list[Ro
         given = [o for o in runs if is_reference(o.case) and o.solved and _kind(o.case) == kind]
         if given:
             bound = limits(np.array([_at_best(o, curves, "error") for o in given]))
-            gaps = [np.diff(curves[o.case.hash[:12], o.seed]["steps"]).max(initial=0) for o in mine]
+            gaps = [np.diff(curves[o.case.key, o.seed]["steps"]).max(initial=0) for o in mine]
             row = Row(case, names[case], _lengths(case, mine, curves, bound), float(max(gaps)))
             found.setdefault(kind, []).append(row)
     return found
@@ -153,7 +153,7 @@ def named(cases: Iterable[Case]) -> dict[Case, str]:
 
 
 def _at_best(o: Outcome, curves: Curves, what: str) -> list[float]:
-    own = curves[o.case.hash[:12], o.seed]
+    own = curves[o.case.key, o.seed]
     at = int(np.argmin(np.abs(own["steps"] - o.best_step)))
     return [float(own[f"test.{n}.{what}"][at]) for n in o.case.task.lengths]
 
@@ -163,7 +163,7 @@ def _lengths(case: Case, runs: Sequence[Outcome], curves: Curves, bound: Array) 
     rows = []
     for k, length in enumerate(case.task.lengths):
         solved = [o for o, error in zip(runs, errors[:, k], strict=True) if error < bound[k]]
-        own = [curves[o.case.hash[:12], o.seed] for o in solved]
+        own = [curves[o.case.key, o.seed] for o in solved]
         steps = [first_below(c["steps"], c[f"test.{length}.error"], bound[k]) for c in own]
         rows.append(
             Length(

@@ -5,6 +5,7 @@ Images stay on the device as bytes; a step looks its samples up by their places,
 """
 
 import contextlib
+import functools
 import os
 from collections.abc import Callable, Iterator
 
@@ -15,11 +16,12 @@ from torch.func import grad
 from nalm import draws
 from nalm.config import Case
 from nalm.engine import optim
-from nalm.engine.compiler import Compiler, Methods
+from nalm.engine.compiler import Compiler, Graphs, Methods
 from nalm.engine.images.data import resident, shuffled
 from nalm.engine.images.layouts import LAYOUTS
 from nalm.engine.images.readers import buffers, starts
 from nalm.engine.model import Network
+from nalm.engine.step import grown, start_and_slope, update
 from nalm.losses import loss as find_loss
 
 CHUNK = 1_000  # samples that are evaluated at a time, at most
@@ -74,7 +76,7 @@ class Program:
 
     def _step(self, loss_name: str) -> Callable[..., object]:
         """One step: look up, read, calculate, gradient, clip, update, project."""
-        case, recipe, epoch = self.case, self.case.recipe, self.case.epoch
+        recipe, epoch = self.case.recipe, self.case.epoch
         names = [name for name, _ in recipe.penalties]
         loss = find_loss(loss_name)
 
@@ -94,11 +96,8 @@ class Program:
             def objective(p: Tensors) -> Tensor:
                 output, terms = self._learn("penalised", {**p, **noise, **counters}, x, names)
                 total: Tensor = loss(output, y, output)
-                for name, ramp in case.recipe.penalties:
-                    share = (at >= ramp.start).float()
-                    if ramp.end > ramp.start:
-                        share = ((at - ramp.start) / (ramp.end - ramp.start)).clamp(0, 1)
-                    total = total + ramp.weight * share * terms[name]
+                for name, ramp in recipe.penalties:
+                    total = total + ramp.weight * grown(at, *start_and_slope(ramp)) * terms[name]
                 return total
 
             gradients: Tensors = grad(objective)(params)
@@ -108,19 +107,10 @@ class Program:
                     for n, g in gradients.items()
                 }
             if recipe.clip_norm > 0:
-                norm = torch.stack([g.square().sum() for g in gradients.values()]).sum().sqrt()
-                factor = (recipe.clip_norm / (norm + 1e-6)).clamp_max(1.0)
-                gradients = {n: g * factor for n, g in gradients.items()}
-            moved: Tensors = {}
-            for name, p in params.items():
-                change, state = self.optimiser(gradients[name], slots[name], t["lr"], at)
-                moved[name] = p - change
-                for old, new in zip(slots[name], state, strict=True):
-                    old.copy_(new)
-            self._learn("project", moved)
-            for name, p in params.items():
-                p.copy_(moved[name])
-            at.add_(1)
+                runs = optim.clip_norm({n: g.unsqueeze(0) for n, g in gradients.items()}, t["clip_norm"])
+                gradients = {n: g.squeeze(0) for n, g in runs.items()}
+            rule = self.optimiser, t["lr"]
+            update(params, gradients, slots, rule, at, lambda moved: self._learn("project", moved))
 
         return step
 
@@ -155,14 +145,14 @@ class Member:
             "rows": self.train.new_zeros(case.epoch * case.recipe.batch, *self.train.shape[1:]),
             "grid": torch.arange(case.recipe.batch, device=device),
             "lr": torch.tensor([case.recipe.lr], device=device),
+            "clip_norm": torch.tensor([case.recipe.clip_norm], device=device),
             "transform": draws.keys([seed], "transform", device=device)[0],
         }
         self.sets = {name: self._set(rows.to(device), i) for i, (name, rows) in enumerate(sets.items())}
         self.sizes = {name: len(rows) for name, rows in sets.items()}
         self.shared = {"images": program.pictures.images, "digits": program.pictures.digits}
-        self.graphs: dict[str, torch.cuda.CUDAGraph] = {}
+        self.graphs = Graphs(device, self.stream)
         self.epoch = -1  # whose order is in the tables
-        self.called: set[str] = set()  # what has run once, and so can be captured
         if self.stream is not None:
             torch.cuda.synchronize()
 
@@ -194,23 +184,6 @@ class Member:
         finally:
             torch.backends.cudnn.deterministic = before
 
-    def _do(self, name: str, function: Callable[..., object], *arguments: object) -> None:
-        """Call a function of the program; on a GPU captured on its second call, and replayed from then on."""
-        if self.stream is None:
-            function(*arguments)
-        elif name in self.graphs:
-            self.graphs[name].replay()
-        elif name not in self.called:
-            self.called.add(name)
-            function(*arguments)
-        else:
-            torch.cuda.synchronize()
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, stream=self.stream):
-                function(*arguments)
-            self.graphs[name] = graph
-            graph.replay()
-
     def shuffle(self, epoch: int) -> None:
         """Put the samples of an epoch in their order."""
         self.epoch = epoch
@@ -222,7 +195,8 @@ class Member:
         """One step."""
         with self.here():
             step = self.program.step(loss_name)
-            self._do(loss_name, step, self.params, self.slots, self.at, self.noise, self.tables, self.shared)
+            own = (self.params, self.slots, self.at, self.noise, self.tables, self.shared)
+            self.graphs(loss_name, lambda: step(*own))
 
     @torch.no_grad()
     def evaluate(self) -> None:
@@ -231,10 +205,11 @@ class Member:
             for name, s in self.sets.items():
                 for part in ("offset", "sums", "counts"):
                     s[part].zero_()
+                chunk = functools.partial(
+                    self.program.count, self.params, self.at, self.noise, s, self.shared
+                )
                 for _ in range(len(s["rows"]) // len(s["grid"])):
-                    self._do(
-                        f"judge {name}", self.program.count, self.params, self.at, self.noise, s, self.shared
-                    )
+                    self.graphs(f"judge {name}", chunk)
 
     def judged(self) -> tuple[dict[str, float], dict[str, Tensor]]:
         """Means by set and measure, and counts by set and table."""

@@ -11,6 +11,7 @@ from nalm.config import Case
 from nalm.engine.gold import gold
 from nalm.engine.measures import counted, grid_errors
 from nalm.engine.model import Network, Tensors, spelled
+from nalm.engine.numbers import inalu
 from nalm.engine.numbers.program import Program
 from nalm.engine.plan import Run
 from nalm.engine.records import Records
@@ -22,7 +23,6 @@ from nalm.units.spelling import letters
 
 EVERY = 1_000  # steps between evaluations
 LONGEST = 5_000  # parameters of a network whose formula is spelt
-INALU_WEIGHT, INALU_START, INALU_WINDOW = 0.05, 10_000, 5_000  # nalm-benchmark's settings
 
 
 RECORDED = ("curves", "trajectories", "steps", "places")  # parts of a state that grow
@@ -108,37 +108,13 @@ class Training:
                 values = [getattr(r, name).at(self.at) for r in recipes]
                 settings[name].copy_(torch.tensor(values, dtype=torch.float32))
         if self.case.recipe.inalu:
-            fits = self.curves["validation"][-1] < 1
-            settings["inalu"].copy_(INALU_WEIGHT * (fits & (self.at >= INALU_START)))
-            stuck = self._stuck()
+            validation = self.curves["validation"]
+            settings["inalu"].copy_(inalu.weight(validation[-1], self.at))
+            stuck = inalu.stuck(validation, self.since, EVERY)
             if stuck.any():
                 self.resets += stuck
                 self.since = torch.where(stuck, len(self.steps) - 1, self.since)
                 self.program.restart(stuck.to(self.program.device), self.resets)
-
-    def _stuck(self) -> Tensor:
-        """The iNALU's test for starting again: over 5,000 steps the error is above 1 and does not fall.
-
-        The published code looks every 10 steps at errors that change every 1,000; this looks every 1,000.
-        """
-        if len(self.curves["validation"]) < 2:
-            return torch.zeros_like(self.since, dtype=torch.bool)
-        history = torch.stack(
-            self.curves["validation"][:-1]
-        )  # (evaluations, runs); the last counts from now on
-        count = len(history) - self.since  # evaluations since a run last started
-        # In steps, the list halves in the middle of an evaluation where their number is odd: each counts in halves.
-        age = 2 * (torch.arange(len(history))[:, None] - self.since)
-        old = (count - age).clamp(0, 2) * (age >= 0)
-        new = 2 * (age >= 0) - old
-
-        def mean(values: Tensor, weights: Tensor) -> Tensor:
-            return torch.where(weights > 0, values, 0.0).mul(weights).sum(0) / weights.sum(0)
-
-        recent = mean(history, new)
-        spread = mean((history - recent).square(), new).sqrt()
-        falls = mean(history, old) > recent + spread
-        return (count * EVERY > INALU_WINDOW) & ~falls & (recent > 1)
 
     # -- state --------------------------------------------------------------------------------
 

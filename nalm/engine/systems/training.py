@@ -13,11 +13,12 @@ from torch import Tensor
 
 from nalm.config import Case
 from nalm.engine import optim
-from nalm.engine.compiler import Compiler, Methods
+from nalm.engine.compiler import Compiler, Graphs, Methods
 from nalm.engine.measures import counted
 from nalm.engine.model import Network, Tensors
 from nalm.engine.plan import Run
 from nalm.engine.systems import euler, lbfgs
+from nalm.engine.systems.padding import Padding
 from nalm.formulas import readout
 from nalm.results.runs import Runs
 from nalm.tasks.epidemic import NAMES, START, published
@@ -36,9 +37,8 @@ class Training:
         self.cases, self.recipe = [r.case for r in runs], runs[0].case.recipe
         self.thresholds = [case.threshold.value for case in self.cases]
         self.networks = [Network(case.model, case.inputs) for case in self.cases]
-        self.network = max(self.networks, key=lambda n: sum(p.numel() for p in n.parameters()))
-        self.shapes = {name: p.shape for name, p in self.network.named_parameters()}
-        self.theta, self.mask = self._padded()
+        self.padding = Padding(self.networks)
+        self.theta, self.mask = (t.to(device) for t in self.padding.initial(runs))
         self.l1 = self._vector([0.0 if c.recipe.l1 is None else c.recipe.l1.start for c in self.cases])
         self.lr = self._vector([c.recipe.lr for c in self.cases])
         times, values = published()
@@ -54,9 +54,8 @@ class Training:
         self.steps: list[int] = []
         self.errors: list[Tensor] = []
         self._compiler = Compiler(compiled)
-        self._forward = Methods(self.network, "forward")
-        self._graphs: dict[str, torch.cuda.CUDAGraph] = {}
-        self._warm: set[str] = set()
+        self._forward = Methods(self.padding.widest, "forward")
+        self._graphs = Graphs(device)
 
     def _vector(self, values: object) -> Tensor:
         return torch.as_tensor(np.array(values), dtype=torch.float64, device=self.device)
@@ -70,39 +69,10 @@ class Training:
         """Return whether a run with this mode was compiled; graphs are captured of compiled steps only."""
         return mode != "eager"
 
-    # -- parameters as one row per run --------------------------------------------------------
-
-    def _padded(self) -> tuple[Tensor, Tensor]:
-        """Initial parameters (runs, n), the padding at 0, and where they are parameters at all."""
-        rows, masks = [], []
-        for run, network in zip(self.runs, self.networks, strict=True):
-            first = network.starts([run.seed], torch.zeros(1), 0, run.case.recipe.starts)
-            row, mask = [], []
-            for name, shape in self.shapes.items():
-                whole, there = torch.zeros(shape, dtype=torch.float64), torch.zeros(shape)
-                place = tuple(slice(n) for n in first[name].shape[1:])
-                whole[place], there[place] = first[name][0].double(), 1.0
-                row.append(whole.flatten())
-                mask.append(there.flatten())
-            rows.append(torch.cat(row))
-            masks.append(torch.cat(mask))
-        return torch.stack(rows).to(self.device), torch.stack(masks).double().to(self.device)
-
-    def _named(self, theta: Tensor) -> Tensors:
-        """The parameters of a row by their names."""
-        parts = theta.split([shape.numel() for shape in self.shapes.values()], -1)
-        return {n: p.unflatten(-1, s) for (n, s), p in zip(self.shapes.items(), parts, strict=True)}
-
-    def _own(self, run: int) -> Tensors:
-        """One run's parameters without the padding."""
-        shapes = {name: p.shape for name, p in self.networks[run].named_parameters()}
-        named = self._named(self.theta[run].cpu())
-        return {name: named[name][tuple(slice(n) for n in shape)].clone() for name, shape in shapes.items()}
-
     # -- one evaluation -----------------------------------------------------------------------
 
     def _rate(self, theta: Tensor, states: Tensor) -> Tensor:
-        found: Tensor = self._forward("forward", self._named(theta), states)
+        found: Tensor = self._forward("forward", self.padding.named(theta), states)
         return found
 
     def trajectories(self, theta: Tensor) -> Tensor:
@@ -149,19 +119,9 @@ class Training:
         lbfgs.tick(self.polish, lambda x: self.value(x)[:2], self.recipe.polish)
 
     def _repeat(self, name: str, function: Callable[[], None], times: int) -> None:
-        """Call a function so often; on a GPU through a graph of it, once it has run."""
+        """Call a function several times; on a GPU through a graph of it, once it has run."""
         for _ in range(times):
-            if self.device.type != "cuda" or name not in self._warm:
-                function()
-                self._warm.add(name)
-                continue
-            if name not in self._graphs:
-                torch.cuda.synchronize()
-                graph = torch.cuda.CUDAGraph()
-                with torch.cuda.graph(graph):
-                    function()
-                self._graphs[name] = graph  # capturing runs nothing
-            self._graphs[name].replay()
+            self._graphs(name, function)
 
     @property
     def finished(self) -> bool:
@@ -239,12 +199,12 @@ class Training:
         """What was recorded, as plain arrays; the test error is that of the fit, as published."""
         n = len(self.runs)
         errors = torch.stack(self.errors).numpy()  # (evaluations, runs)
-        named = self._named(self.theta)
+        named = self.padding.named(self.theta)
         sizes = self.cases[0].task.counts
         counts = counted(named, sizes)
         weights, sparsity = [], []
         for run, network in enumerate(self.networks):
-            for name, value in self._own(run).items():
+            for name, value in self.padding.own(self.theta, run).items():
                 network.get_parameter(name).data = value
             weights.append({name: w.detach().numpy() for name, w in network.meaning().items()})
             sparsity.append(float(network.sparsity_error()))

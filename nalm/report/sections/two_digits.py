@@ -32,7 +32,7 @@ class Reading:
 
     def __init__(self, study: Study, case: Case, name: str):
         self.case, self.name, self.exact = case, name, case.task.exact
-        key = case.hash[:12]
+        key = case.key
         found = [(o, study.curves.get((key, o.seed), {})) for o in study.runs[key]]
         self.runs = [(o, c) for o, c in found if "test.output.strict" in c]
 
@@ -108,7 +108,7 @@ def _row(c: Reading) -> dict[str, Any]:
     cells += [c.mean("test", "output", sense) for sense in SENSES]
     return {
         "name": c.name,
-        "case": c.case.hash[:12],
+        "case": c.case.key,
         "epochs": c.case.recipe.steps // c.case.epoch,
         "cells": [{"estimate": i.estimate, "low": _finite(i.low), "high": _finite(i.high)} for i in cells],
     }
@@ -132,7 +132,7 @@ def accuracies(group: Sequence[Reading], looks: Looks) -> Figure:
                 "x": [i + shift for i in range(len(places))],
                 "y": [i.estimate for i in found],
             }
-            | {"error_y": _whiskers(found), "customdata": [c.case.hash[:12]] * len(places)}
+            | {"error_y": _whiskers(found), "customdata": [c.case.key] * len(places)}
             | {"hovertemplate": f"<b>{safe(c.name)}</b>: %{{y:.2f}}%, {len(c.runs)} folds<extra></extra>"}
         )
     ticks = [f"{SETS[which]}: {WORDS[part]}" for which, part in places]

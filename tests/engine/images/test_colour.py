@@ -11,7 +11,7 @@ from nalm.engine.images.layouts.colour import Colour, Colours, Localiser
 from nalm.engine.images.program import Member, Program
 from nalm.engine.images.readers import buffers, starts
 from nalm.engine.images.spline import control_points
-from nalm.engine.images.training import Trained
+from nalm.engine.images.trained import Trained
 from nalm.engine.plan import Run
 
 SMALL = config.Colour("multiply", source="drawn", samples=3, folds=3, validation=0.15, exact="rounded")
