@@ -135,6 +135,8 @@ class System(Task):
     threshold: Threshold = field(default_factory=Threshold)
     counts: tuple[float, ...] = ()
 
+    fits_trajectory = True
+
     def check(self) -> None:
         require(
             self.operation in SYSTEMS,

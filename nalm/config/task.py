@@ -52,6 +52,7 @@ class Task(Value):
     every: int = 1  # epochs between evaluations
     start: int = -1  # the seed of the first weights of every run; below 0 each run has its own
 
+    fits_trajectory: bool = False  # whether steps are solutions of differential equations
     extends: bool = False  # whether a longer training goes on from the end of a shorter one
     untrained: tuple[str, ...] = ("weight_decay",)  # fields of a recipe that the trainer does not know
     # fields that may differ between the runs of one program, as far as ``shape`` allows; others must be equal

@@ -68,7 +68,7 @@ def us(case: Case) -> float:
     """
     if case.task.images:
         return READ["cpu"] * images(case)
-    if not case.task.operations:
+    if case.task.fits_trajectory:
         return FITTED * (1 + case.recipe.polish / case.recipe.steps)
     known = _rates().get(model_of(case))
     if known is None:  # a model that was not measured: the average of those that were
@@ -111,7 +111,9 @@ def estimate(experiment: Experiment, machine: Machine, factor: float = 1.0) -> f
 
 def _long(case: Case) -> int:
     """Steps one after another."""
-    return case.recipe.steps if case.task.operations else EULER * (case.recipe.steps + case.recipe.polish)
+    return (
+        EULER * (case.recipe.steps + case.recipe.polish) if case.task.fits_trajectory else case.recipe.steps
+    )
 
 
 def correction(recorded: Iterable[tuple[str, float, int]], experiments: Iterable[Experiment]) -> float:

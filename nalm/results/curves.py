@@ -33,7 +33,7 @@ def best(outcomes: Sequence[Outcome]) -> set[tuple[str, int]]:
     """
     found: dict[tuple[str, str], Outcome] = {}
     for o in outcomes:
-        if not o.case.task.operations:
+        if o.case.task.fits_trajectory:
             for name, rank in (("error", error), ("economy", economical)):
                 first = found.setdefault((unit_of(o.case), name), o)
                 if rank(o) < rank(first):

@@ -37,7 +37,7 @@ def pictures(study: Study) -> list[Figure]:
     runs = [o for o in study.outcomes if o.measures]
     if not runs:
         return []
-    if not runs[0].case.task.operations:
+    if runs[0].case.task.fits_trajectory:
         return [pareto(runs), *fits(study, runs)]
     return [*_maps(study, runs), *([_sparse(runs)] if runs[0].case.task.counts else [])]
 
