@@ -16,7 +16,8 @@ from torch.func import grad
 from nalm import draws
 from nalm.config import Case
 from nalm.engine import optim
-from nalm.engine.compiler import Compiler, Graphs, Methods
+from nalm.engine.compiler import Compiler, Methods
+from nalm.engine.graphs import Graphs
 from nalm.engine.images.data import resident, shuffled
 from nalm.engine.images.layouts import LAYOUTS
 from nalm.engine.images.readers import buffers, starts

@@ -13,7 +13,8 @@ from torch import Tensor
 
 from nalm.config import Case
 from nalm.engine import optim
-from nalm.engine.compiler import Compiler, Graphs, Methods
+from nalm.engine.compiler import Compiler, Methods
+from nalm.engine.graphs import Graphs
 from nalm.engine.measures import counted
 from nalm.engine.model import Network, Tensors
 from nalm.engine.plan import Run
