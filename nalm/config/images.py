@@ -31,7 +31,7 @@ def amounts_to(operation: str) -> int:
 
 
 class OfImages(Task):
-    """What tasks on images have in common.
+    """The base of tasks on images.
 
     Images come from the files of MNIST or are ``drawn`` in code, for machines without them. Evaluations are
     ``every`` so many epochs. ``start`` is the seed of the layers' first weights for every run; below 0 each run has

@@ -1,4 +1,4 @@
-"""What a case is called among others: its units, and what of its model, task and recipe tells it from them."""
+"""Names of cases in tables and charts: their units, and the settings in which otherwise equal cases differ."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import fields
@@ -6,7 +6,7 @@ from typing import Any
 
 from nalm.config import MADE_OF, Case
 
-ALWAYS = ("options", "scaling", "loss")  # said even of a case alone
+ALWAYS = ("options", "scaling", "loss")  # named even where there is only one case
 AXES = (
     "range",
     "inputs",
@@ -18,25 +18,25 @@ AXES = (
     "lr",
     "list",
 )  # that a chart may run along
-_NOTHING = {"ramps": {""}}  # without pressure there is no time for it
+_NOTHING = {"ramps": {""}}  # a case without penalties has no ramp that could differ
 
 
 def unit_of(case: Case) -> str:
-    """The units of a case's model, as tables name them."""
+    """Return the units of a case's model, as tables name them."""
     return "-".join(layer.label for layer in case.model)
 
 
 def loss_of(case: Case) -> str:
-    """The loss, or both of two."""
+    """Return the loss, or both where it changes during training."""
     recipe = case.recipe
     return f"{recipe.loss}, then {recipe.then}" if recipe.then else recipe.loss
 
 
 def labels(cases: Iterable[Case]) -> dict[Case, str]:
-    """A name for every case: NRU, NRU (lr 0.01), RealNPU (L1 1e-09 to 1e-07).
+    """Return a name for every case: NRU, NRU (lr 0.01), RealNPU (L1 1e-09 to 1e-07).
 
-    Of what can differ, that is said which does between two cases of the same units, task and training range, and
-    of the same place on the axis of their chart.
+    A name lists only the settings in which two cases differ that have the same units, operation, inputs, training
+    range and position on the axis of their chart.
     """
     groups: dict[tuple[str, str, int, str, str], list[Case]] = {}
     unique = list(dict.fromkeys(cases))
@@ -60,7 +60,7 @@ def labels(cases: Iterable[Case]) -> dict[Case, str]:
 
 
 def axis(cases: Iterable[Case]) -> str:
-    """What a chart of these cases runs along: training ranges, or if there is only one, what takes most values."""
+    """Return the axis of a chart of these cases: training ranges, or if there is only one, what takes most values."""
     unique = list(dict.fromkeys(cases))
     if len({case.train for case in unique}) > 1:
         return "range"
@@ -73,7 +73,7 @@ def axis(cases: Iterable[Case]) -> str:
 
 
 def places(cases: Iterable[Case]) -> dict[Case, str]:
-    """Where on that axis each case stands: U[1,2), or 3 wide."""
+    """Return the position of each case on that axis: U[1,2), or 3 wide."""
     unique = list(dict.fromkeys(cases))
     along = axis(unique)
     return {case: _place(case, along) for case in unique}

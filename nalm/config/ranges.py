@@ -1,4 +1,4 @@
-"""Where inputs are drawn from, as values."""
+"""Distributions that inputs are drawn from, as values."""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Kind = Literal["uniform", Pair, "truncated", "benford", "normal", "exponential",
 
 @dataclass(frozen=True)
 class Range(Value):
-    """Where inputs are drawn from; the upper end is excluded.
+    """A distribution of inputs; the upper end is excluded.
 
     ``mirrored`` chooses per element between [low, high) and [low2, high2); ``split`` draws the first half
     of the columns from the first and the rest from the second, ``parted`` the columns up to the end of the first

@@ -1,4 +1,4 @@
-"""How a case is trained, as a value."""
+"""Recipes: the settings of training, and weights that change while it runs."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, fields
@@ -10,7 +10,7 @@ from nalm.config.values import Value, require
 
 @dataclass(frozen=True)
 class Ramp(Value):
-    """A weight that grows linearly from 0 at one step to its full value at another (thesis eq. 2.16).
+    """A weight that grows linearly from 0 at one step to its full value at another (Mistry 2023, equation 2.16).
 
     >>> [Ramp(10, 20_000, 35_000).at(step) for step in (0, 20_000, 27_500, 35_000, 50_000)]
     [0.0, 0.0, 5.0, 10.0, 10.0]
@@ -70,7 +70,7 @@ def _growth(name: str) -> Callable[[Growth | None], str]:
 
 @dataclass(frozen=True)
 class Recipe(Value):
-    """How a case is trained.
+    """The settings with which a case is trained.
 
     A new field is written here alone: ``setting`` says beside it what it means for programs and labels.
     """

@@ -1,4 +1,4 @@
-"""What has to be learnt: the base of all kinds of task. The kinds are in numbers.py and images.py.
+"""The base of all kinds of task. The kinds are in numbers.py and images.py.
 
 To add a kind: write its class there, add it to ``case.KINDS`` and give it a trainer in ``engine/trainer.py``.
 """
@@ -72,24 +72,24 @@ class Task(Value):
 
     @property
     def used(self) -> int:
-        """How many neighbouring inputs the operands cover."""
+        """The number of neighbouring inputs that the operands cover."""
         if self.operands:
             return max(end for _, end in self.operands)
         return self.subset + (self.subsets - 1) * (self.subset - self.overlap)
 
     @property
     def size(self) -> int:
-        """How many numbers training holds of one example."""
+        """The number of values that training holds of one example."""
         return self.inputs
 
     @property
     def images(self) -> int:
-        """How many images are read of one example."""
+        """The number of images that are read of one example."""
         return 0
 
     @property
     def positive(self) -> bool:
-        """Whether every input is known to be positive, so that formulas need no absolute values."""
+        """True if every input is known to be positive, so that formulas need no absolute values."""
         return self.train.kind == "uniform" and self.train.low > 0
 
     def epoch(self, batch: int) -> int:

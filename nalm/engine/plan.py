@@ -1,4 +1,4 @@
-"""Runs in populations: those that share a program, in pieces that fit."""
+"""Runs, and their grouping into populations that share a program and fit into memory."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ class Run:
 
 
 def product(cases: Sequence[Case], seeds: Sequence[int]) -> list[Run]:
-    """Every case with every seed, seeds within cases."""
+    """Return every case with every seed, seeds within cases."""
     return [
         Run(case, seed, i * len(seeds) + k) for i, case in enumerate(cases) for k, seed in enumerate(seeds)
     ]
 
 
 def populations(runs: Sequence[Run], numbers: int = 2**24) -> list[list[Run]]:
-    """The runs grouped by program, in pieces whose batches hold at most so many numbers."""
+    """Group the runs by program, in populations whose batches hold at most so many numbers."""
     groups: dict[Hashable, list[Run]] = {}
     signatures: dict[Case, Hashable] = {}
     for run in runs:

@@ -146,7 +146,7 @@ class _Ends:
         return cls(ends, mirrored, bool(inside.any()))
 
     def empty(self) -> bool:
-        """Whether a range holds no float32 number."""
+        """Return whether a range holds no float32 number."""
         return bool((self.top < self.low).any())
 
     def spread(self, bits: Tensor) -> Tensor:
@@ -207,7 +207,7 @@ def fixed_rows(key: Tensor, step: Tensor, rows: int, sample: int, inputs: int) -
 
 
 def published(kind: Range, rows: int, inputs: int, seed: int) -> Tensor:
-    """An evaluation set as the published code draws it, float64 (rows, in); see spec 1.1 and 1.2."""
+    """An evaluation set as the published code draws it, float64 (rows, in)."""
     import numpy as np
 
     rng = np.random.RandomState(seed)

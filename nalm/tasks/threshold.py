@@ -1,4 +1,4 @@
-"""When a run counts as solved (thesis 3.3.1.1): its error against that of a model off by epsilon."""
+"""Thresholds: the error of a simulated model whose weights are off by epsilon (Mistry 2023, section 3.3.1.1)."""
 
 import functools
 import math
@@ -25,7 +25,7 @@ METRICS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {  # of each prediction
 
 
 def threshold(case: Case, device: torch.device | str = "cpu") -> float:
-    """The test error below which a run of this case is solved; simulated on the device."""
+    """Return the test error below which a run of this case is solved; simulate it on the device."""
     if case.threshold.kind == "fixed":
         return case.threshold.value
     size = case.task.used + case.threshold.widened
@@ -41,7 +41,7 @@ def threshold(case: Case, device: torch.device | str = "cpu") -> float:
 
 @functools.lru_cache(maxsize=1024)
 def _simulated(task: Task, device: str) -> float:
-    """Mean squared deviation over a million test inputs, fewer of sequences."""
+    """Return the mean squared deviation over a million test inputs, fewer of sequences."""
     length = task.times[1] if task.times else 1
     sampler = Sampler([task.test], task.inputs * length, device)
     key = draws.keys([0], "threshold", device=torch.device(device))

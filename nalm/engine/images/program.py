@@ -6,7 +6,6 @@ Images stay on the device as bytes; a step looks its samples up by their places,
 
 import contextlib
 import functools
-import os
 from collections.abc import Callable, Iterator
 
 import torch
@@ -17,6 +16,7 @@ from nalm import draws
 from nalm.config import Case
 from nalm.engine import optim
 from nalm.engine.compiler import Compiler, Methods
+from nalm.engine.device import fix_matrix_products, fixed_convolutions
 from nalm.engine.graphs import Graphs
 from nalm.engine.images.data import resident, shuffled
 from nalm.engine.images.layouts import LAYOUTS
@@ -32,7 +32,7 @@ Tensors = dict[str, Tensor]
 
 
 class Program:
-    """What members have in common: the layout, the network, and the compiled functions."""
+    """The layout, the network and the compiled functions that the runs of a case share."""
 
     def __init__(
         self,
@@ -43,8 +43,7 @@ class Program:
         precision: torch.dtype | None = None,
     ):
         on_gpu = device.type == "cuda"
-        if on_gpu:  # one result per multiplication, whatever other streams do
-            os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        fix_matrix_products(device)
         self.case, self.device = case, device
         self.layout = LAYOUTS[type(case.task)](case)
         self.precision = precision or (torch.bfloat16 if on_gpu else torch.float32)
@@ -62,7 +61,7 @@ class Program:
 
     @property
     def mode(self) -> str:
-        """How steps are run: captured or eager, compiled or not."""
+        """The way in which steps are run: captured or eager, compiled or not."""
         words = [
             *(["captured"] if self.device.type == "cuda" else []),
             *(["compiled"] * bool(self.compiler.proven)),
@@ -70,13 +69,13 @@ class Program:
         return " ".join(words) or "eager"
 
     def step(self, loss_name: str) -> Callable[..., object]:
-        """The function that takes one step."""
+        """Return the function that takes one step."""
         if loss_name not in self._steps:
             self._steps[loss_name] = self._step(loss_name)
         return self.compiler(f"train {loss_name}", self._steps[loss_name])
 
     def _step(self, loss_name: str) -> Callable[..., object]:
-        """One step: look up, read, calculate, gradient, clip, update, project."""
+        """Return one step: look up, read, calculate, gradient, clip, update, project."""
         recipe, epoch = self.case.recipe, self.case.epoch
         names = [name for name, _ in recipe.penalties]
         loss = find_loss(loss_name)
@@ -176,14 +175,9 @@ class Member:
 
     @contextlib.contextmanager
     def here(self) -> Iterator[None]:
-        """On the member's own stream; convolutions by rules and not by trial, so that a run can be repeated."""
-        before = torch.backends.cudnn.deterministic
-        torch.backends.cudnn.deterministic = True
-        try:
-            with torch.cuda.stream(self.stream):
-                yield
-        finally:
-            torch.backends.cudnn.deterministic = before
+        """Work on the member's own stream, in a way that can be repeated."""
+        with fixed_convolutions(), torch.cuda.stream(self.stream):
+            yield
 
     def shuffle(self, epoch: int) -> None:
         """Put the samples of an epoch in their order."""
@@ -193,7 +187,7 @@ class Member:
             rows.copy_(self.train[shuffled(len(self.train), len(rows), self.seed, epoch, rows.device)])
 
     def advance(self, loss_name: str) -> None:
-        """One step."""
+        """Take one step."""
         with self.here():
             step = self.program.step(loss_name)
             own = (self.params, self.slots, self.at, self.noise, self.tables, self.shared)
@@ -201,7 +195,7 @@ class Member:
 
     @torch.no_grad()
     def evaluate(self) -> None:
-        """Begin to judge every set; ``judged`` waits for it."""
+        """Begin to evaluate every set; ``judged`` waits for it."""
         with self.here():
             for name, s in self.sets.items():
                 for part in ("offset", "sums", "counts"):
@@ -213,7 +207,7 @@ class Member:
                     self.graphs(f"judge {name}", chunk)
 
     def judged(self) -> tuple[dict[str, float], dict[str, Tensor]]:
-        """Means by set and measure, and counts by set and table."""
+        """Return means by set and measure, and counts by set and table."""
         means: dict[str, float] = {}
         counts: dict[str, Tensor] = {}
         layout = self.program.layout
@@ -229,7 +223,7 @@ class Member:
         return means, counts
 
     def arithmetic(self) -> Network:
-        """The layers behind the reader with this run's weights, on the host."""
+        """Return the layers behind the reader with this run's weights, on the host."""
         like = self.program.network.get_submodule("arithmetic")
         assert isinstance(like, Network)
         network = Network(self.program.case.model, like.inputs, like.recurrent).eval()

@@ -33,18 +33,18 @@ class Trained:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is left to train."""
+        """True if nothing is left to train."""
         return bool(self.steps) and self.steps[-1] >= self.run.case.recipe.steps
 
     @property
     def due(self) -> bool:
-        """Whether an evaluation belongs here: before every epoch, and at the end."""
+        """True if an evaluation is due: before every epoch, and at the end."""
         case = self.run.case
         ends = self.at % (case.task.every * case.epoch) == 0 or self.at == case.recipe.steps
         return ends and (not self.steps or self.steps[-1] != self.at)
 
     def advance(self) -> None:
-        """Some steps, to the next evaluation at most."""
+        """Take some steps, to the next evaluation at most."""
         case, recipe = self.run.case, self.run.case.recipe
         if self.member.epoch != self.at // case.epoch:
             self.member.shuffle(self.at // case.epoch)
@@ -71,7 +71,7 @@ class Trained:
     # -- out and in ---------------------------------------------------------------------------
 
     def state(self) -> dict[str, Tensor]:
-        """Everything as named tensors."""
+        """Return everything as named tensors."""
         member = self.member
         with member.here():
             tensors = {f"params.{n}": p.cpu() for n, p in member.params.items()}
@@ -93,7 +93,7 @@ class Trained:
         return list(self.weights[0]) if self.weights else []
 
     def _odd(self, tensors: dict[str, Tensor]) -> str:
-        """What is missing in a state, or is not of this network's shape; nothing if all is well."""
+        """Return the name of a tensor that is missing in a state or has another shape; "" if all fit."""
         member, count = self.member, len(tensors.get("steps", torch.zeros(1)).reshape(-1))
         wanted = {"at": (), "seconds": (), "steps": (count,), "sparsity": (count,)}
         wanted |= {f"params.{n}": tuple(p.shape) for n, p in member.params.items()}
@@ -142,17 +142,17 @@ class Trained:
     # -- results ------------------------------------------------------------------------------
 
     def errors(self, test: bool) -> np.ndarray:
-        """What a run is judged by at every evaluation."""
+        """Return the error that counts at every evaluation."""
         layout = self.member.program.layout
         return np.array([layout.error(means, test) for means in self.means])
 
     def mark(self) -> Mark:
-        """The epoch that is judged, and when the test was first good enough."""
+        """Return the evaluation that counts, and when the test error was first below the threshold."""
         case, seen, test = self.run.case, self.errors(False), self.errors(True)
         return mark(case, self.steps, seen, test, self.sparsity, case.threshold.value)
 
     def formula(self) -> str:
-        """What the layers spell once their weights are rounded; nothing of many outputs, or if a layer is no unit."""
+        """Return the formula of the layers with rounded weights; "" for many outputs, or if a layer is no unit."""
         network = self.member.arithmetic()
         if self.run.case.model[-1].out > 1 or not all(isinstance(part, Unit) for part in network.parts()):
             return ""
@@ -162,7 +162,7 @@ class Trained:
             return ""  # weights that are not numbers
 
     def records(self) -> dict[str, np.ndarray]:
-        """Every mean at every evaluation, and the counts of the last."""
+        """Return every mean at every evaluation, and the counts of the last."""
         found = {name: np.array([m[name] for m in self.means]) for name in self._names()}
         found |= {name: c.double().numpy() for name, c in self.counts.items()}
         return found | {name: picture.double().numpy() for name, picture in examples(self.member).items()}

@@ -16,7 +16,7 @@ from nalm.results.runs import Runs
 
 
 class Training:
-    """Trains some runs of one program side by side; can be stopped after any turn and gone on with exactly."""
+    """Trains some runs of one program side by side; it can be stopped after any turn and continued exactly."""
 
     def __init__(self, runs: Sequence[Run], device: torch.device, *, compiled: bool = True, data: str = ""):
         self.program = Program(runs[0].case, data, device, compiled)
@@ -34,16 +34,16 @@ class Training:
 
     @property
     def at(self) -> int:
-        """How many steps the runs have taken on average."""
+        """The number of steps that the runs have taken on average."""
         return sum(m.at for m in self.members) // len(self.members)
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is left to train."""
+        """True if nothing is left to train."""
         return all(m.finished for m in self.members)
 
     def solved_now(self) -> np.ndarray:
-        """Which runs are below their threshold at the last evaluation."""
+        """Return which runs are below their threshold at the last evaluation."""
         return np.array(
             [bool(m.steps) and m.errors(True)[-1] < m.run.case.threshold.value for m in self.members]
         )
@@ -67,7 +67,7 @@ class Training:
             m.record()
 
     def state(self) -> dict[str, Tensor]:
-        """Every run's network as named tensors, the runs by their number here."""
+        """Return every run's network as named tensors, the runs by their number here."""
         return {
             f"{i}.{name}": t.contiguous() for i, m in enumerate(self.members) for name, t in m.state().items()
         }
@@ -84,7 +84,7 @@ class Training:
                 m.restore(own)
 
     def results(self) -> Runs:
-        """What was recorded, as plain arrays."""
+        """Return what was recorded, as plain arrays."""
         members = self.members
         names = [
             {n: np.stack([w[n].double().numpy() for w in m.weights]) for n in m.weights[0]} for m in members

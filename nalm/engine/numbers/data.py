@@ -1,4 +1,4 @@
-"""What a population is trained and judged on: inputs, targets, and how the model sees and says them."""
+"""The data of a population: samplers of inputs, their targets, and the scaling of both."""
 
 from collections.abc import Sequence
 
@@ -42,7 +42,7 @@ class Data:
         self._published: list[tuple[Tensor, Tensor]] = []
 
     def _scaling(self) -> Scaling:
-        """By the statistics of the fixed sample, or of the first 10,000 rows of training data."""
+        """Return the scaling by the statistics of the fixed sample, or of the first 10,000 rows of training data."""
         if not self.case.task.scaling:
             return Scaling()
         key = draws.keys(self.seeds, "train", device=self.device)
@@ -51,11 +51,11 @@ class Data:
         return Scaling.of(self.case.task.scaling, x, self.target(x))
 
     def grids(self) -> tuple[Tensor, Tensor]:
-        """Positions of an evaluation's rows in both sets."""
+        """Return the positions of an evaluation's rows in both sets."""
         return self.train.grid(self.rows), self.test.grid(self.rows)
 
     def published(self, start: int) -> list[tuple[Tensor, Tensor]] | None:
-        """Rows of the published evaluation sets and their targets, where the case asks for them."""
+        """Return rows of the published evaluation sets and their targets, if the case asks for them."""
         if self.case.task.data != "authors":
             return None
         if not self._published:

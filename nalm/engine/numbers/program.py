@@ -9,7 +9,8 @@ from torch.func import grad
 from nalm import draws
 from nalm import functional as F
 from nalm.engine import optim
-from nalm.engine.compiler import Compiler, Methods, threads
+from nalm.engine.compiler import Compiler, Methods
+from nalm.engine.device import threads
 from nalm.engine.graphs import Graphs
 from nalm.engine.model import Network, Tensors
 from nalm.engine.numbers.data import Data
@@ -59,13 +60,13 @@ class Program:
 
     @property
     def mode(self) -> str:
-        """How the steps are run: captured, compiled or eager."""
+        """The way in which steps are run: captured, compiled or eager."""
         return "captured" if self._graphs else "compiled" if self.compiler.proven else "eager"
 
     # -- the step -----------------------------------------------------------------------------
 
     def _data(self, step: Tensor, s: Tensors) -> tuple[Tensor, Tensor]:
-        """A batch (runs, batch, in) and its targets."""
+        """Return a batch (runs, batch, in) and its targets."""
         x = self._batch(s, step)
         return x, self.data.target(x)
 
@@ -119,7 +120,7 @@ class Program:
         update(params, gradients, slots, rule, step, lambda moved: self._learn("project", moved))
 
     def advance(self, steps: int, loss_name: str) -> None:
-        """Take so many steps."""
+        """Take a number of steps."""
         with threads(len(self.runs) * self.case.recipe.batch * self.case.inputs):
             self._advance(steps, loss_name)
 
@@ -151,7 +152,7 @@ class Program:
         return step
 
     def _call(self, name: str, step: Callable[..., object]) -> None:
-        """One step. Many inputs are drawn by a function of their own, or fusion would draw them several times."""
+        """Take one step. Many inputs are drawn by a function of their own, or fusion would draw them several times."""
         given = None
         if self.data.train.inputs > F.UNROLL:
             given = self.compiler("data", self._draw)(self.step, self.settings)
@@ -162,7 +163,7 @@ class Program:
         return self.params, self.slots, self.step, self.settings, given
 
     def _captured(self, name: str, step: Callable[..., object]) -> bool:
-        """Whether a CUDA graph of the step exists; it is made once the compiled step has run."""
+        """Return whether a CUDA graph of the step exists; capture it once the compiled step has run."""
         if name not in self._graphs:
             if name not in self.compiler.proven:
                 return False

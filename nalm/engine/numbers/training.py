@@ -1,4 +1,4 @@
-"""One population from start to end: blocks of steps between evaluations, and what is recorded there."""
+"""The trainer of tasks on numbers: blocks of steps between evaluations, and the records of these."""
 
 import time
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ RECORDED = ("curves", "trajectories", "steps", "places")  # parts of a state tha
 
 
 class Training:
-    """Trains one population; can be stopped after any block, taken out, and put back exactly."""
+    """Trains one population; it can be stopped after any block, saved, and continued exactly."""
 
     def __init__(self, runs: Sequence[Run], device: torch.device, *, compiled: bool = True, data: str = ""):
         self.program = Program(runs, device, compiled)
@@ -65,13 +65,13 @@ class Training:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is left to train."""
+        """True if nothing is left to train."""
         if self.steps and self.steps[-1] >= self.case.recipe.steps:
             return True
         return self.case.recipe.stop_when_solved and bool(self.steps) and bool(self.solved_now().all())
 
     def solved_now(self) -> np.ndarray:
-        """Which runs are below their threshold at the last evaluation."""
+        """Return which runs are below their threshold at the last evaluation."""
         result: np.ndarray = self.curves["test"][-1].cpu().numpy() < np.array(self.thresholds)
         return result
 
@@ -101,7 +101,7 @@ class Training:
         self.records.add(self.at, found, meaning)
 
     def _rules(self) -> None:
-        """What changes rarely is decided here, on the host: growing weights and the iNALU's rules."""
+        """Change the settings that change rarely, on the host: growing weights and the iNALU's rules."""
         recipes, settings = [c.recipe for c in self.program.cases], self.program.settings
         for name in ("l1", "l2"):
             if name in settings:
@@ -119,7 +119,7 @@ class Training:
     # -- state --------------------------------------------------------------------------------
 
     def state(self) -> Tensors:
-        """Everything a later process needs to go on as if nothing had happened, as named tensors."""
+        """Return everything that a later process needs to go on exactly, as named tensors."""
         program = self.program
         tensors = {f"params.{n}": p.clone() for n, p in program.params.items()}
         tensors |= {
@@ -137,7 +137,7 @@ class Training:
         """Return None: a longer training starts again."""
 
     def restore(self, tensors: Tensors) -> None:
-        """Put back what ``state`` took out, of the same population."""
+        """Continue from a state of the same population."""
         self._fits(tensors)
         program = self.program
         for name, p in program.params.items():
@@ -179,7 +179,7 @@ class Training:
     # -- results ------------------------------------------------------------------------------
 
     def results(self) -> Runs:
-        """What was recorded, as plain arrays."""
+        """Return what was recorded, as plain arrays."""
         program, n = self.program, len(self.program.runs)
         curves = {name: torch.stack(c).numpy() for name, c in self.curves.items()}  # (evaluations, runs)
         weights = {name: w.double().cpu().numpy() for name, w in program.look()[1].items()}
@@ -204,7 +204,7 @@ class Training:
         )
 
     def _measures(self) -> list[dict[str, float]]:
-        """What the case asks for at the end, beside the errors there; nothing of other cases."""
+        """Return the measures that the case asks for at the end, with the errors there; {} if it asks for none."""
         n, case, program = len(self.program.runs), self.case, self.program
         if not (case.task.grids or case.task.counts):
             return [{} for _ in range(n)]
@@ -214,7 +214,7 @@ class Training:
         return [{name: float(values[i]) for name, values in found.items()} for i in range(n)]
 
     def _formulas(self) -> list[str]:
-        """What each run's rounded weights spell; equal weights are spelt once."""
+        """Return the formula of each run's rounded weights; equal weights are spelt once."""
         program = self.program
         one = Network(self.case.model, self.case.inputs, bool(self.case.task.times)).eval()
         units = [part for part in one.parts() if isinstance(part, Unit)]
@@ -242,7 +242,7 @@ class Training:
 
 
 def _rising(numbers: Tensor) -> bool:
-    """Whether these are whole numbers from 0 upwards, each larger than the one before."""
+    """Return whether these are whole numbers from 0 upwards, each larger than the one before."""
     if numbers.ndim != 1:
         return False
     whole = not numbers.is_floating_point() or not len(numbers)

@@ -77,7 +77,7 @@ class Training:
         return found
 
     def trajectories(self, theta: Tensor) -> Tensor:
-        """States (runs, 201, 3), one step of Euler's after another."""
+        """Return states (runs, 201, 3), one step of Euler's after another."""
 
         def rate(theta: Tensor, states: Tensor) -> Tensor:
             return self._rate(theta, states)
@@ -86,12 +86,12 @@ class Training:
         return euler.trajectory(lambda p, u: called(p, u), theta, self.start, STEPS)  # type: ignore[arg-type, return-value]
 
     def _errors(self, states: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean squared errors (runs,) at the published times, and their slopes in the states."""
+        """Return mean squared errors (runs,) at the published times, and their slopes in the states."""
         away = self.reading @ states - self.data
         return away.square().mean((-2, -1)), self.reading.mT @ away * (2 / self.data.numel())
 
     def value(self, theta: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Objective (runs,), its slope (runs, n), and the mean squared error alone."""
+        """Return the objective (runs,), its slope (runs, n), and the mean squared error alone."""
 
         def jacobian(theta: Tensor, states: Tensor) -> Tensor:
             return euler.jacobians(self._rate, theta, states)
@@ -126,11 +126,11 @@ class Training:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is left to do."""
+        """True if nothing is left to train."""
         return bool(self.steps) and self.steps[-1] == self.recipe.steps + self.recipe.polish
 
     def solved_now(self) -> np.ndarray:
-        """Which runs are below their threshold at the last evaluation."""
+        """Return which runs are below their threshold at the last evaluation."""
         result: np.ndarray = self.errors[-1].numpy() < np.array(self.thresholds)
         return result
 
@@ -164,7 +164,7 @@ class Training:
     # -- state and results --------------------------------------------------------------------
 
     def state(self) -> Tensors:
-        """Everything a later process needs to go on."""
+        """Return everything that a later process needs to go on."""
         tensors = {f"slots.{i}": s.clone() for i, s in enumerate(self.slots)}
         tensors |= {f"slots.polish.{name}": s.clone() for name, s in self.polish.items()}
         tensors |= {"params.theta": self.theta.clone(), "curves.error": torch.stack(self.errors)}
@@ -175,7 +175,7 @@ class Training:
         """Return None: a longer training starts again."""
 
     def restore(self, tensors: Tensors) -> None:
-        """Put back what ``state`` took out; part of a population that was wider begins anew."""
+        """Continue from a state; one of a population with other widths is ignored, and training restarts."""
         if "params.theta" not in tensors or tensors["params.theta"].shape != self.theta.shape:
             return
         self.theta.copy_(tensors["params.theta"])
@@ -192,12 +192,12 @@ class Training:
 
     @property
     def mode(self) -> str:
-        """How the steps are run."""
+        """The way in which steps are run: captured, compiled or eager."""
         return "captured" if self._graphs else "compiled" if self._compiler.proven else "eager"
 
     @torch.no_grad()
     def results(self) -> Runs:
-        """What was recorded, as plain arrays; the test error is that of the fit, as published."""
+        """Return what was recorded, as plain arrays; the test error is that of the fit, as published."""
         n = len(self.runs)
         errors = torch.stack(self.errors).numpy()  # (evaluations, runs)
         named = self.padding.named(self.theta)

@@ -1,4 +1,4 @@
-"""How images make a sample, what is asked about it, and what counts as right: one class per layout."""
+"""Two images side by side, each read alone."""
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +13,7 @@ SEEN = 10_000  # training samples that are evaluated
 
 
 class Pairs:
-    """Two images side by side, and one operation on their digits (thesis 4.6.1.1 and 5.10)."""
+    """Two images side by side, and one operation on their digits (Mistry 2023, sections 4.6.1.1 and 5.10)."""
 
     measures = (
         *("output.strict", "output.rounded", "output.decimals", "error"),

@@ -1,6 +1,6 @@
-"""Images one after another, and a unit in a loop that keeps a product, a sum or counts (thesis 4.6.2, 6.3.2).
+"""Images one after another, and a unit in a loop that keeps a product, a sum or counts.
 
-A permutation of the images is cut into consecutive sequences, and what is left over is dropped, as Madsen & Johansen
+Mistry 2023, sections 4.6.2 and 6.3.2. A permutation of the images is cut into consecutive sequences, and what is left over is dropped, as Madsen & Johansen
 (2020) do it. The permutations are the published ones: of the training images by a seed drawn from the run's, of the
 others by fixed seeds. Departs from published code: evaluations are without noise, and read every image once for all
 lengths.
@@ -31,12 +31,12 @@ EMPTY = (NALU, NALUSeparate, LSTM)  # cells that the published code starts at 0 
 
 
 def training_seed(seed: int) -> int:
-    """The seed of a run's own permutation."""
+    """Return the seed of a run's own permutation."""
     return int(np.random.RandomState(seed).randint(0, 2**32 - 1))
 
 
 def permuted(digits: npt.NDArray[np.int64], first: int, seed: int) -> Indices:
-    """Where the images of digits from ``first`` on stand, in the order in which they are cut into sequences."""
+    """Return the indices of images of digits from ``first`` on, in the order in which they are cut into sequences."""
     return np.random.RandomState(seed).permutation(np.flatnonzero(digits >= first))
 
 
@@ -51,7 +51,7 @@ def cut(order: Tensor, length: int) -> Tensor:
 
 
 def amounts(operation: str, digits: Tensor) -> Tensor:
-    """What digits (..., time) amount to after every step, (..., time, out): a product, a sum, or how many of each.
+    """Return what digits (..., time) amount to after every step, (..., time, out): product, sum or counts.
 
     >>> amounts("multiply", torch.tensor([3, 5, 2])).squeeze(-1).tolist()
     [3.0, 15.0, 30.0]
@@ -83,7 +83,7 @@ def along(loop: Loop, values: Tensor, lengths: Sequence[int]) -> Tensor:
 
 
 class Regressor(nn.Module):
-    """Numbers read from images of 28 x 28 (thesis Fig. E.4): one for its digit, or a chance for each."""
+    """Numbers read from images of 28 x 28 (Mistry 2023, Fig. E.4): one for its digit, or a chance for each."""
 
     def __init__(self, outputs: int):
         super().__init__()
@@ -116,7 +116,7 @@ class Reading(nn.Module):
         return Loop(unit, first=1.0 if whole else 0.0)
 
     def read(self, images: Tensor) -> Tensor:
-        """What each image says, (batch, time, numbers), for images (batch, time, 28, 28)."""
+        """Return the numbers read of each image, (batch, time, numbers), for images (batch, time, 28, 28)."""
         values: Tensor = self.reader(images.flatten(0, 1).unsqueeze(1))
         return values.unflatten(0, images.shape[:2])
 
@@ -136,7 +136,7 @@ class Reading(nn.Module):
         return asked, {name: terms[name] for name in names}
 
     def project(self) -> None:
-        """The cell back into its legal set."""
+        """Move the weights of the cell back into their bounds."""
         self.arithmetic.project()
 
 
