@@ -1,4 +1,4 @@
-"""Inputs scaled before a model and outputs scaled back after it, by a run's training data (Mistry 2023, section 6.1)."""
+"""Inputs scaled before a model and outputs scaled back after it, by training data (Mistry 2023, section 6.1)."""
 
 from dataclasses import dataclass
 

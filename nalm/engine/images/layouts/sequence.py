@@ -1,6 +1,8 @@
 """Images one after another, and a unit in a loop that keeps a product, a sum or counts.
 
-Mistry 2023, sections 4.6.2 and 6.3.2. A permutation of the images is cut into consecutive sequences, and what is left over is dropped, as Madsen & Johansen
+Mistry 2023, sections 4.6.2 and 6.3.2.
+
+A permutation of the images is cut into consecutive sequences, and what is left over is dropped, as Madsen & Johansen
 (2020) do it. The permutations are the published ones: of the training images by a seed drawn from the run's, of the
 others by fixed seeds. Departs from published code: evaluations are without noise, and read every image once for all
 lengths.
