@@ -81,6 +81,7 @@ def hashed(first: Tensor, second: Tensor, step: Tensor, position: Tensor) -> Ten
     before the first product: a compiler folds a counted position times a constant into its index
     arithmetic, where the overflow is undefined.
     """
+    step, position = step.int(), position.int()  # products of int64 would not wrap
     offset = stored(mix(step * _STEP + first))
     factor = stored(mix(offset ^ second) | 1)
     return mix((((position ^ second) * _GOLDEN) ^ offset) * factor + second)

@@ -156,12 +156,12 @@ def write_rate(count: int = 5_000) -> float:
 
     import numpy as np
 
-    from nalm.config import Case, Layer, Range, Recipe
+    from nalm.config import Arithmetic, Case, Layer, Range, Recipe
     from nalm.results.packed import Finished
     from nalm.results.runs import Runs
     from nalm.results.store import Store
 
-    case = Case((Layer("NMU"),), "multiply", Range(1, 2), Range(2, 6), Recipe(steps=50_000))
+    case = Case((Layer("NMU"),), Arithmetic("multiply", Range(1, 2), Range(2, 6)), Recipe(steps=50_000))
     random = np.random.RandomState(0)
     curve, points = lambda: [random.rand(51) for _ in range(count)], np.arange(51) * 1_000
     runs = Runs(
@@ -189,14 +189,14 @@ def write_rate(count: int = 5_000) -> float:
 
 def scheduling(ray: object, folder: Path, count: int = 40) -> float:
     """Seconds that a population costs on a cluster beyond its training, with both workers warm."""
-    from nalm.config import Case, Layer, Range, Recipe
+    from nalm.config import Arithmetic, Case, Layer, Range, Recipe
     from nalm.engine import Run
     from nalm.lab.executors.base import Settings, attempt
     from nalm.lab.executors.queue import Job
     from nalm.lab.executors.ray import Cluster
 
     assert isinstance(ray, Cluster)
-    case = Case((Layer("NMU"),), "multiply", Range(1, 2), Range(2, 6), Recipe(steps=1, batch=1))
+    case = Case((Layer("NMU"),), Arithmetic("multiply", Range(1, 2), Range(2, 6)), Recipe(steps=1, batch=1))
     settings = Settings(folder, "cpu", False)
     jobs = [Job((Run(case, seed, seed),)) for seed in range(count)]
     for _ in ray.execute(iter(jobs[:8]), 8, settings):

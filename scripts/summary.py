@@ -15,7 +15,7 @@ TARGET = ROOT / "nalm" / "data" / "summary.json.gz"
 
 def plain(case: Case) -> bool:
     """Whether a case asks for one number from numbers: of images and of several measures a unit is not suggested."""
-    return case.digits is None and not case.grids and not case.counts
+    return not case.task.images and not case.task.grids and not case.task.counts
 
 
 def summary(results: Path) -> bytes:

@@ -151,3 +151,12 @@ def test_half_precision_still_has_many_different_numbers(dtype):
     s = draws.symmetric(bits, dtype)
     assert s.unique().numel() > 50
     torch.testing.assert_close(s.double(), draws.symmetric(bits, torch.float64), rtol=0.01, atol=0.01)
+
+
+def test_counters_of_64_bits_give_the_same_draws():
+    key = draws.keys([3, 4], "train")
+    step, position = torch.tensor(70_000, dtype=torch.int32), torch.arange(100, dtype=torch.int32)
+    one = draws.bits(key, step, position)
+    assert one.dtype == torch.int32
+    for changed in ((step.long(), position), (step, position.long()), (step.long(), position.long())):
+        assert torch.equal(draws.bits(key, *changed), one)

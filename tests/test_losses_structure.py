@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import nalm
-from nalm.config import Case, Layer, Range, Recipe
+from nalm.config import Arithmetic, Case, Layer, Range, Recipe
 from nalm.engine import train
 from nalm.formulas.truth import right
 from nalm.losses import centred, log, projected
@@ -64,9 +64,13 @@ def test_they_compile_and_nothing_is_nan_where_the_target_is_constant():
 
 
 CELLS = {
-    "centred": Case((Layer("NAU"),), "add", Range(1.1, 1.2), Range(1.2, 6), Recipe(2_000, lr=1e-2), inputs=5),
+    "centred": Case(
+        (Layer("NAU"),), Arithmetic("add", Range(1.1, 1.2), Range(1.2, 6), inputs=5), Recipe(2_000, lr=1e-2)
+    ),
     "log": Case(
-        (Layer("ModifiedRealNPU"),), "divide", Range(-2, 2), Range(2, 6), Recipe(3_000, lr=2e-2), inputs=4
+        (Layer("ModifiedRealNPU"),),
+        Arithmetic("divide", Range(-2, 2), Range(2, 6), inputs=4),
+        Recipe(3_000, lr=2e-2),
     ),
 }
 

@@ -57,13 +57,13 @@ def of_published(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[Ou
     number of steps says how far it came, and a verdict says so too.
     """
     hashes = {case.hash for case in experiment.cases}
-    images = {case.trunk: case for case in experiment.cases if case.digits}
+    images = {case.trunk: case for case in experiment.cases if case.task.extends}
     longest: dict[tuple[Case, int], Outcome] = {}
     for o in outcomes:
-        case = images.get(o.case.trunk) if o.case.digits else None
+        case = images.get(o.case.trunk) if o.case.task.extends else None
         if case and ((case, o.seed) not in longest or o.steps > longest[case, o.seed].steps):
             longest[case, o.seed] = dataclasses.replace(o, case=case)
-    return [o for o in outcomes if o.case.hash in hashes and not o.case.digits] + list(longest.values())
+    return [o for o in outcomes if o.case.hash in hashes and not o.case.task.extends] + list(longest.values())
 
 
 def verdicts(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[Verdict]:

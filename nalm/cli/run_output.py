@@ -40,7 +40,7 @@ def results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
             console.print(f"[bold]{experiment.name}[/]: {experiment.title}")
             for table in _shown(summaries, runs, console.width):
                 screen.show(table, console)
-            curves = {(o.case.hash[:12], o.seed): points(store, o) for o in lengths.of_sequences(runs)}
+            curves = {(o.case.key, o.seed): points(store, o) for o in lengths.of_sequences(runs)}
             found = lengths.by_length(runs, curves)
             if curves and not found:
                 console.print(lengths.WITHOUT)
@@ -74,6 +74,6 @@ def _shown(summaries: "Sequence[Summary]", runs: "Sequence[Outcome]", width: int
         from nalm.claims import compositions
 
         return tables.compositions(compositions.rows(runs))
-    if summaries and all(s.case.digits and s.case.digits.layout != "sequence" for s in summaries):
+    if summaries and all(s.case.task.exact for s in summaries):
         return tables.accuracies(runs)
     return tables.success(summaries, width)

@@ -1,12 +1,21 @@
-"""Experiments as values: frozen, comparable, JSON in and out, known by the hash of their content."""
+"""Experiments as frozen values: JSON in and out, known by the hash of their content.
 
-from nalm.config.case import MADE_OF as MADE_OF
+This room may import nothing but ``nalm.errors`` and ``nalm.operations``, and never torch or NumPy.
+"""
+
+from nalm.config.case import KINDS as KINDS
 from nalm.config.case import Case as Case
-from nalm.config.case import Layer as Layer
-from nalm.config.case import Threshold as Threshold
 from nalm.config.experiment import Claim as Claim
 from nalm.config.experiment import Experiment as Experiment
-from nalm.config.images import Digits as Digits
+from nalm.config.images import Colour as Colour
+from nalm.config.images import ImageSequence as ImageSequence
+from nalm.config.images import TwoDigits as TwoDigits
+from nalm.config.layer import MADE_OF as MADE_OF
+from nalm.config.layer import Layer as Layer
+from nalm.config.numbers import Arithmetic as Arithmetic
+from nalm.config.numbers import Lists as Lists
+from nalm.config.numbers import Recurrent as Recurrent
+from nalm.config.numbers import System as System
 from nalm.config.ranges import Range as Range
 from nalm.config.ranges import grid as grid
 from nalm.config.ranges import mirrored as mirrored
@@ -18,3 +27,5 @@ from nalm.config.ranges import truncated as truncated
 from nalm.config.recipe import Growth as Growth
 from nalm.config.recipe import Ramp as Ramp
 from nalm.config.recipe import Recipe as Recipe
+from nalm.config.task import Task as Task
+from nalm.config.threshold import Threshold as Threshold

@@ -3,15 +3,6 @@
 from dataclasses import dataclass
 
 from nalm.config.case import Case
-from nalm.config.images import Digits as Digits
-from nalm.config.ranges import Range as Range
-from nalm.config.ranges import grid as grid
-from nalm.config.ranges import mirrored as mirrored
-from nalm.config.ranges import parted as parted
-from nalm.config.ranges import points as points
-from nalm.config.ranges import sequence as sequence
-from nalm.config.ranges import split as split
-from nalm.config.ranges import truncated as truncated
 from nalm.config.values import Value, require
 
 

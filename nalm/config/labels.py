@@ -1,11 +1,12 @@
-"""What a case is called among others: its units, and what of its model, task and recipe tells it from them."""
+"""Names of cases in tables and charts: their units, and the settings in which otherwise equal cases differ."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import fields
 from typing import Any
 
-from nalm.config import MADE_OF, Case, Growth
+from nalm.config import MADE_OF, Case
 
-ALWAYS = ("options", "scaling", "loss")  # said even of a case alone
+ALWAYS = ("options", "scaling", "loss")  # named even where there is only one case
 AXES = (
     "range",
     "inputs",
@@ -17,25 +18,25 @@ AXES = (
     "lr",
     "list",
 )  # that a chart may run along
-_NOTHING = {"ramps": {""}}  # without pressure there is no time for it
+_NOTHING = {"ramps": {""}}  # a case without penalties has no ramp that could differ
 
 
 def unit_of(case: Case) -> str:
-    """The units of a case's model, as tables name them."""
+    """Return the units of a case's model, as tables name them."""
     return "-".join(layer.label for layer in case.model)
 
 
 def loss_of(case: Case) -> str:
-    """The loss, or both of two."""
+    """Return the loss, or both where it changes during training."""
     recipe = case.recipe
     return f"{recipe.loss}, then {recipe.then}" if recipe.then else recipe.loss
 
 
 def labels(cases: Iterable[Case]) -> dict[Case, str]:
-    """A name for every case: NRU, NRU (lr 0.01), RealNPU (L1 1e-09 to 1e-07).
+    """Return a name for every case: NRU, NRU (lr 0.01), RealNPU (L1 1e-09 to 1e-07).
 
-    Of what can differ, that is said which does between two cases of the same units, task and training range, and
-    of the same place on the axis of their chart.
+    A name lists only the settings in which two cases differ that have the same units, operation, inputs, training
+    range and position on the axis of their chart.
     """
     groups: dict[tuple[str, str, int, str, str], list[Case]] = {}
     unique = list(dict.fromkeys(cases))
@@ -59,7 +60,7 @@ def labels(cases: Iterable[Case]) -> dict[Case, str]:
 
 
 def axis(cases: Iterable[Case]) -> str:
-    """What a chart of these cases runs along: training ranges, or if there is only one, what takes most values."""
+    """Return the axis of a chart of these cases: training ranges, or if there is only one, what takes most values."""
     unique = list(dict.fromkeys(cases))
     if len({case.train for case in unique}) > 1:
         return "range"
@@ -72,7 +73,7 @@ def axis(cases: Iterable[Case]) -> str:
 
 
 def places(cases: Iterable[Case]) -> dict[Case, str]:
-    """Where on that axis each case stands: U[1,2), or 3 wide."""
+    """Return the position of each case on that axis: U[1,2), or 3 wide."""
     unique = list(dict.fromkeys(cases))
     along = axis(unique)
     return {case: _place(case, along) for case in unique}
@@ -90,44 +91,85 @@ def _named(case: Case, words: Iterable[str]) -> str:
 
 
 def aspects(case: Case) -> dict[str, str]:
-    """Everything a label may say of a case, each in a few words; nothing where there is nothing to say."""
+    """Return everything that a label may say about a case, in the order of a label; "" where there is nothing to say.
+
+    >>> from nalm.config import Arithmetic, Layer, Range, Recipe
+    >>> case = Case((Layer("NMU"),), Arithmetic("multiply", Range(1, 2), Range(2, 6)), Recipe(lr=0.01))
+    >>> aspects(case)["lr"], aspects(case)["steps"]
+    ('lr 0.01', '50,000 steps')
+    """
+    texts = {name: text(case) for name, text in COMBINED.items()}
+    for f in fields(case.recipe):
+        label = f.metadata["label"]
+        if callable(label):
+            texts[f.name] = label(getattr(case.recipe, f.name))
+    return {name: texts[name] for name in sorted(texts, key=_place_in_label)}
+
+
+def _place_in_label(name: str) -> int:
+    return ORDER.index(name) if name in ORDER else len(ORDER)
+
+
+def _width(case: Case) -> str:
+    widths = " and ".join(str(layer.out) for layer in case.model[:-1])
+    return f"{widths} wide" if widths else ""
+
+
+def _optimiser(case: Case) -> str:
     recipe = case.recipe
-    loss = loss_of(case)
-    return {
-        "options": ", ".join(
-            _option(n, v) for layer in case.model for n, v in layer.options if n not in MADE_OF
-        ),
-        "scaling": case.scaling,
-        "loss": loss if loss != "mse" else "",
-        "width": f"{' and '.join(str(layer.out) for layer in case.model[:-1])} wide"
-        if case.model[1:]
-        else "",
-        "subset": f"subsets of {case.subset}",
-        "overlap": f"overlap {case.overlap}",
-        "subsets": f"{case.subsets} operands",
-        "times": f"{case.times[0]} times, then {case.times[1]}" if case.times else "",
-        "sample": f"{case.sample} rows" if case.sample else "",
-        "data": "authors' data" if case.data == "authors" else "",
-        "list": f"lists of {case.test_inputs}" if case.test_inputs else "",
-        "test": f"to {case.test}",
-        "metric": "snapped" if case.threshold.metric == "rule" else "",
-        "threshold": f"{case.threshold.kind} threshold",
-        "lr": f"lr {recipe.lr:g}",
-        "optimiser": recipe.optimiser + (f" {recipe.momentum:g}" if recipe.momentum else ""),
-        "schedule": recipe.schedule,
-        "penalties": ", ".join(f"{name} {ramp.weight:g}" for name, ramp in recipe.penalties if ramp.weight),
-        "ramps": ", ".join(f"{ramp.start:g} to {ramp.end:g}" for _, ramp in recipe.penalties[:1]),
-        "l1": _growth("L1", recipe.l1),
-        "l2": _growth("L2", recipe.l2),
-        "clip": ", ".join(f"clip {c:g}" for c in (recipe.clip_norm, recipe.clip_value) if c),
-        "noise": f"gradient noise {recipe.gradient_noise:g}" if recipe.gradient_noise else "",
-        "batch": f"batches of {recipe.batch}",
-        "steps": f"{recipe.steps:,} steps",
-    }
+    return recipe.optimiser + (f" {recipe.momentum:g}" if recipe.momentum else "")
 
 
-def _growth(name: str, growth: Growth | None) -> str:
-    return "" if growth is None else f"{name} {growth.start:g} to {growth.end:g}"
+def _penalties(case: Case) -> str:
+    return ", ".join(f"{name} {ramp.weight:g}" for name, ramp in case.recipe.penalties if ramp.weight)
+
+
+def _options(case: Case) -> str:
+    options = [option for layer in case.model for option in layer.options]
+    return ", ".join(_option(name, value) for name, value in options if name not in MADE_OF)
+
+
+COMBINED: dict[
+    str, Callable[[Case], str]
+] = {  # texts about models and tasks, and of several fields of a recipe
+    "options": _options,
+    "scaling": lambda case: case.task.scaling,
+    "loss": lambda case: "" if loss_of(case) == "mse" else loss_of(case),
+    "width": _width,
+    "subset": lambda case: f"subsets of {case.task.subset}",
+    "overlap": lambda case: f"overlap {case.task.overlap}",
+    "subsets": lambda case: f"{case.task.subsets} operands",
+    "times": lambda case: "{} times, then {}".format(*case.task.times) if case.task.times else "",
+    "sample": lambda case: f"{case.task.sample} rows" if case.task.sample else "",
+    "data": lambda case: "authors' data" if case.task.data == "authors" else "",
+    "list": lambda case: f"lists of {case.task.test_inputs}" if case.task.test_inputs else "",
+    "test": lambda case: f"to {case.test}",
+    "metric": lambda case: "snapped" if case.threshold.metric == "rule" else "",
+    "threshold": lambda case: f"{case.threshold.kind} threshold",
+    "optimiser": _optimiser,
+    "penalties": _penalties,
+    "ramps": lambda case: ", ".join(f"{r.start:g} to {r.end:g}" for _, r in case.recipe.penalties[:1]),
+    "clip": lambda case: ", ".join(
+        f"clip {c:g}" for c in (case.recipe.clip_norm, case.recipe.clip_value) if c
+    ),
+}
+ORDER = (  # of texts in a label; a new one comes last
+    *(
+        "options",
+        "scaling",
+        "loss",
+        "width",
+        "subset",
+        "overlap",
+        "subsets",
+        "times",
+        "sample",
+        "data",
+        "list",
+    ),
+    *("test", "metric", "threshold", "lr", "optimiser", "schedule", "penalties", "ramps", "l1", "l2", "clip"),
+    *("gradient_noise", "batch", "steps"),
+)
 
 
 def _option(name: str, value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Where inputs are drawn from, as values."""
+"""Distributions that inputs are drawn from, as values."""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Kind = Literal["uniform", Pair, "truncated", "benford", "normal", "exponential",
 
 @dataclass(frozen=True)
 class Range(Value):
-    """Where inputs are drawn from; the upper end is excluded.
+    """A distribution of inputs; the upper end is excluded.
 
     ``mirrored`` chooses per element between [low, high) and [low2, high2); ``split`` draws the first half
     of the columns from the first and the rest from the second, ``parted`` the columns up to the end of the first
@@ -45,6 +45,12 @@ class Range(Value):
         if self.kind == "benford":
             whole = all(e >= 10 and math.log10(e).is_integer() for e in (self.low, self.high))
             require(whole, f"Benford's ends are powers of ten from 10 on, got [{self.low:g}, {self.high:g}).")
+
+    @property
+    def family(self) -> str:
+        """The kind of sampler: ranges of one family are drawn together (uniform is mirrored with equal parts)."""
+        boxes = {"uniform": "box", "mirrored": "box", "parted": "split", "points": "split"}
+        return boxes.get(self.kind, self.kind)
 
     def __str__(self) -> str:
         first, second = f"[{self.low:g},{self.high:g})", f"[{self.low2:g},{self.high2:g})"

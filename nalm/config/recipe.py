@@ -1,23 +1,16 @@
-"""How a case is trained, as a value."""
+"""Recipes: the settings of training, and weights that change while it runs."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, fields
 from typing import Literal
 
-from nalm.config.images import Digits as Digits
-from nalm.config.ranges import Range as Range
-from nalm.config.ranges import grid as grid
-from nalm.config.ranges import mirrored as mirrored
-from nalm.config.ranges import parted as parted
-from nalm.config.ranges import points as points
-from nalm.config.ranges import sequence as sequence
-from nalm.config.ranges import split as split
-from nalm.config.ranges import truncated as truncated
-from nalm.config.values import Value, later, require
+from nalm.config.settings import equal, per_run, present, setting
+from nalm.config.values import Value, require
 
 
 @dataclass(frozen=True)
 class Ramp(Value):
-    """A weight that grows linearly from 0 at one step to its full value at another (thesis eq. 2.16).
+    """A weight that grows linearly from 0 at one step to its full value at another (Mistry 2023, equation 2.16).
 
     >>> [Ramp(10, 20_000, 35_000).at(step) for step in (0, 20_000, 27_500, 35_000, 50_000)]
     [0.0, 0.0, 5.0, 10.0, 10.0]
@@ -65,32 +58,51 @@ class Growth(Value):
         return float(value)
 
 
+def _names(penalties: "tuple[tuple[str, Ramp], ...]") -> Hashable:
+    """Cases share a program if they have penalties of the same names."""
+    return tuple(sorted(name for name, _ in penalties))
+
+
+def _growth(name: str) -> Callable[[Growth | None], str]:
+    """Return the label of a growing weight."""
+    return lambda growth: "" if growth is None else f"{name} {growth.start:g} to {growth.end:g}"
+
+
 @dataclass(frozen=True)
 class Recipe(Value):
-    """How a case is trained."""
+    """The settings with which a case is trained.
 
-    steps: int = 50_000
-    batch: int = 128
-    lr: float = 1e-3
-    optimiser: Literal["adam", "sgd", "rmsprop"] = "adam"
-    momentum: float = 0.0
-    schedule: Literal["constant", "cosine"] = "constant"
-    loss: str = "mse"
-    then: str = ""  # the loss from step `switch` on
-    switch: int = 0
-    penalties: tuple[tuple[str, Ramp], ...] = ()  # weights of the units' named penalties
-    l1: Growth | None = None  # on the sum of absolute parameters
-    l2: Growth | None = None  # on the sum of the tensors' 2-norms
-    clip_norm: float = 0.0  # of a run's whole gradient; 0 is off
-    clip_value: float = 0.0  # of each entry; 0 is off
-    gradient_noise: float = 0.0  # eta of N(0, eta / (1 + step)^0.55)
-    inalu: bool = False  # the iNALU's rule: penalty `weight` by 0.05 once it fits, reinitialise if stuck
-    stop_when_solved: bool = False
-    weight_decay: float = later(0.0)  # times a weight, added to its gradient, behind a reader of images
-    grid: int = later(0)  # initial weights on a grid of so many points from 0 to 1, by the seed; 0 draws them
-    decay: float = later(0.99)  # of RMSProp's mean of squares
-    polish: int = later(0)  # steps of L-BFGS after the others, where a whole trajectory is fitted
-    starts: tuple[tuple[str, float, float], ...] = later(())  # drawn between two numbers: ("1.gate", 1, 1)
+    A new field is written here alone: ``setting`` says beside it what it means for programs and labels.
+    """
+
+    steps: int = setting(50_000, equal, lambda steps: f"{steps:,} steps")
+    batch: int = setting(128, equal, lambda batch: f"batches of {batch}")
+    lr: float = setting(1e-3, per_run, lambda lr: f"lr {lr:g}")
+    optimiser: Literal["adam", "sgd", "rmsprop"] = setting("adam", equal, "optimiser")
+    momentum: float = setting(0.0, equal, "optimiser")
+    schedule: Literal["constant", "cosine"] = setting("constant", equal, str)
+    loss: str = setting("mse", equal, "loss")
+    then: str = setting("", equal, "loss")  # the loss from step `switch` on
+    switch: int = setting(0, equal)
+    # weights of the units' named penalties
+    penalties: tuple[tuple[str, Ramp], ...] = setting((), _names, "penalties")
+    l1: Growth | None = setting(None, present, _growth("L1"))  # noqa: RUF009  # on the sum of absolute parameters
+    l2: Growth | None = setting(None, present, _growth("L2"))  # noqa: RUF009  # on the sum of the tensors' 2-norms
+    clip_norm: float = setting(0.0, present, "clip")  # of a run's whole gradient; 0 is off
+    clip_value: float = setting(0.0, present, "clip")  # of each entry; 0 is off
+    # eta of N(0, eta / (1 + step)^0.55)
+    gradient_noise: float = setting(0.0, present, lambda eta: f"gradient noise {eta:g}" if eta else "")
+    # the iNALU's rule: penalty `weight` by 0.05 once it fits, reinitialise if stuck
+    inalu: bool = setting(False, equal)
+    stop_when_solved: bool = setting(False, equal)
+    # times a weight, added to its gradient, behind a reader of images
+    weight_decay: float = setting(0.0, equal, added_later=True)
+    # initial weights on a grid of so many points from 0 to 1, by the seed; 0 draws them
+    grid: int = setting(0, equal, added_later=True)
+    decay: float = setting(0.99, equal, added_later=True)  # of RMSProp's mean of squares
+    polish: int = setting(0, equal, added_later=True)  # steps of L-BFGS after the others, for systems
+    # parameters that are drawn between two numbers: ("1.gate", 1, 1)
+    starts: tuple[tuple[str, float, float], ...] = setting((), equal, added_later=True)
 
     def check(self) -> None:
         require(
@@ -113,3 +125,11 @@ class Recipe(Value):
             )
         names = [name for name, _ in self.penalties]
         require(len(set(names)) == len(names), f"A penalty is named twice in {names}.")
+
+    def changed(self) -> set[str]:
+        """Return the names of the fields that do not have their default."""
+        return {f.name for f in fields(self) if getattr(self, f.name) != f.default}
+
+    def signature(self) -> Hashable:
+        """Return what shapes the compiled step; recipes with equal signatures differ in numbers of each run only."""
+        return tuple(f.metadata["groups"](getattr(self, f.name)) for f in fields(self))

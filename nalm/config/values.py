@@ -17,7 +17,7 @@ from nalm.errors import NALMError, unknown
 
 
 class Value:
-    """What every configuration value shares: JSON, a hash, and ``replace`` for ablations."""
+    """The base of every configuration value: JSON, a hash, and ``replace`` for ablations."""
 
     def __post_init__(self) -> None:
         """Bring every field to its declared type, so that equal values have equal JSON; then check it."""
@@ -30,9 +30,31 @@ class Value:
     def check(self) -> None:
         """Raise a NALMError if the fields do not go together."""
 
+    def plain(self) -> dict[str, Any]:
+        """Return the fields as plain data for JSON, without those added later that have their default."""
+        fields = [(f, getattr(self, f.name)) for f in dataclasses.fields(self)]  # type: ignore[arg-type]
+        return {
+            f.name: _plain(v) for f, v in fields if not (f.metadata.get("added_later") and v == f.default)
+        }
+
+    @classmethod
+    def read(cls, data: Any, where: str) -> Self:
+        """Build the value from plain data, checking every name and type; ``where`` names the place in errors."""
+        if not isinstance(data, dict):
+            raise NALMError(f"{where} must be an object, got {type(data).__name__}.")
+        hints = _hints(cls)  # type: ignore[arg-type]
+        fields = {f.name for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
+        for name in data:
+            if name not in fields:
+                raise unknown(f"field of {cls.__name__}", name, sorted(fields))
+        try:
+            return cls(**{name: _read(hints[name], v, f"{where}.{name}") for name, v in data.items()})
+        except TypeError as error:
+            raise NALMError(f"{where} is incomplete: {error}.") from None
+
     def json(self) -> str:
-        """Canonical JSON: keys sorted, no spaces, the same text for equal values."""
-        return json.dumps(_plain(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        """Return canonical JSON: keys sorted, no spaces, the same text for equal values."""
+        return json.dumps(self.plain(), sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     @functools.cached_property
     def hash(self) -> str:
@@ -41,15 +63,15 @@ class Value:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read what ``json`` wrote; anything else is refused."""
+        """Read the text that ``json`` wrote; refuse anything else."""
         try:
             data = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise NALMError(f"This is not the JSON of a {cls.__name__}: {error}.") from None
-        return _read(cls, data, cls.__name__)
+        return cls.read(data, cls.__name__)
 
     def replace(self, **changes: Any) -> Self:
-        """A copy with some fields changed; a field that does not exist is an error."""
+        """Return a copy with some fields changed; a field that does not exist is an error."""
         names = [f.name for f in dataclasses.fields(self)]  # type: ignore[arg-type]
         for name in changes:
             if name not in names:
@@ -64,8 +86,9 @@ def _hints(kind: type) -> dict[str, Any]:
 
 @functools.lru_cache
 def _fields(kind: type) -> list[tuple[str, Any, Callable[[Any], bool]]]:
-    """Every field with its type and a quick test: whether a value certainly is as it should be."""
-    return [(name, hint, _test(hint)) for name, hint in _hints(kind).items()]
+    """Return every field with its type and a quick test: True if a value certainly has that type."""
+    hints = _hints(kind)
+    return [(f.name, hints[f.name], _test(hints[f.name])) for f in dataclasses.fields(kind)]
 
 
 def _test(kind: Any) -> Callable[[Any], bool]:
@@ -89,15 +112,14 @@ def _finite(value: Any) -> bool:
     return type(value) is float and value - value == 0 and (value != 0 or math.copysign(1, value) > 0)
 
 
-def later(default: Any) -> Any:
-    """A field younger than stored results: at its default it is left out of the JSON, so that their hashes stay."""
-    return dataclasses.field(default=default, metadata={"later": True})
+def added_later(default: Any) -> Any:
+    """Declare a field that is omitted from JSON at its default, so that hashes of older cases do not change."""
+    return dataclasses.field(default=default, metadata={"added_later": True})
 
 
 def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value):
-        fields = [(f, getattr(value, f.name)) for f in dataclasses.fields(value)]
-        return {f.name: _plain(v) for f, v in fields if not (f.metadata.get("later") and v == f.default)}
+    if isinstance(value, Value):
+        return value.plain()
     if isinstance(value, tuple):
         return [_plain(v) for v in value]
     return value
@@ -105,18 +127,8 @@ def _plain(value: Any) -> Any:
 
 def _read(kind: Any, data: Any, where: str) -> Any:
     """Build a value of a type from plain data, checking every name and type on the way."""
-    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-        if not isinstance(data, dict):
-            raise NALMError(f"{where} must be an object, got {type(data).__name__}.")
-        hints = _hints(kind)
-        fields = {f.name for f in dataclasses.fields(kind)}
-        for name in data:
-            if name not in fields:
-                raise unknown(f"field of {kind.__name__}", name, sorted(fields))
-        try:
-            return kind(**{name: _read(hints[name], v, f"{where}.{name}") for name, v in data.items()})
-        except TypeError as error:
-            raise NALMError(f"{where} is incomplete: {error}.") from None
+    if isinstance(kind, type) and issubclass(kind, Value):
+        return kind.read(data, where)
     if typing.get_origin(kind) is tuple and isinstance(data, list):
         arguments = typing.get_args(kind)
         kinds = [arguments[0]] * len(data) if arguments[-1] is Ellipsis else list(arguments)
@@ -129,7 +141,7 @@ def _read(kind: Any, data: Any, where: str) -> Any:
 
 
 def _typed(kind: Any, value: Any, where: str) -> Any:
-    """The value as its declared type: whole numbers become floats, lists tuples; anything else is refused."""
+    """Convert a value to its declared type: whole numbers to floats, lists to tuples; refuse anything else."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is tuple:
         if not isinstance(value, tuple | list | range):
@@ -166,7 +178,7 @@ def _number(value: Any, where: str) -> float:
 
 
 def _simple(value: Any, where: str, depth: int = 0) -> Any:
-    """An option: text, a number, a truth value, or a short nest of tuples of these."""
+    """Check an option: text, a number, a truth value, or a short nest of tuples of these."""
     if isinstance(value, list | tuple) and depth < 4:
         return tuple(_simple(v, where, depth + 1) for v in value)
     if value is None or isinstance(value, bool | str | int):

@@ -27,18 +27,6 @@ SETTINGS = {
     "alignment_asserts": False,
 }
 CONTRACT = "enable_floating_point_contract_flag"  # torch pastes its value into the compiler's command line
-WORK = 65_536  # numbers that are worth a thread of their own
-
-
-@contextlib.contextmanager
-def threads(numbers: int) -> Iterator[None]:
-    """Use as many threads as work on so many numbers is worth; compiled code keeps the count it was compiled with."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(max(1, min(before, numbers // WORK)))
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 @functools.cache
@@ -139,7 +127,7 @@ class Methods:
 
 
 def out_of_memory(error: Exception) -> bool:
-    """Whether this is how Python, the CPU's allocator or a GPU says so."""
+    """Return whether an error of Python, the CPU's allocator or a GPU means that memory ran out."""
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
 
 
@@ -164,7 +152,7 @@ class Compiler:
         self._repeatable: dict[str, _Call] = {}
 
     def __call__(self, name: str, function: Function) -> Function:
-        """The function to call under this name."""
+        """Return the function to call under this name."""
         if name not in self.functions:
             self.functions[name] = self._first(name, function) if self.wanted else function
         return self.functions[name]
@@ -231,7 +219,7 @@ class Compiler:
 
 
 def _own_code(function: Function) -> Function:
-    """The function with a code object of its own."""
+    """Return the function with a code object of its own."""
     if not isinstance(function, types.FunctionType):
         raise NALMError(f"{function!r} is not a function.")
     code = function.__code__.replace()

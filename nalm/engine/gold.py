@@ -1,4 +1,4 @@
-"""Evaluation sets of the published code, and how good a unit with gold weights is on them (thesis 5.8)."""
+"""The error of a unit with gold weights on the published evaluation sets (Mistry 2023, section 5.8)."""
 
 import functools
 import math
@@ -15,12 +15,12 @@ from nalm.units import Unit
 
 
 def gold(case: Case) -> float:
-    """The threshold of a case: the gold error and float32's epsilon; a run as good as that is below it."""
+    """Return the threshold of a case: the gold error and float32's epsilon; a run as good as that is below it."""
     return math.nextafter(gold_error(case) + FLOAT32_EPS, math.inf)
 
 
 def gold_error(case: Case) -> float:
-    """Mean squared error in float32, as a model of one unit computes it, epsilon included."""
+    """Return the mean squared error in float32, as a model of one unit computes it, epsilon included."""
     return _measured(case.replace(recipe=Recipe()))
 
 

@@ -1,4 +1,4 @@
-"""What is measured of trained models beyond one error: errors over whole grids, and how many parameters are left."""
+"""Measures of trained models beside the test error: errors over whole grids, and how many parameters are left."""
 
 import itertools
 from collections.abc import Callable
@@ -16,15 +16,15 @@ ROWS = 4_096  # points of a grid predicted at a time
 
 
 def lattice(points: Range, inputs: int, device: torch.device) -> Tensor:
-    """Every point of a grid over all inputs, (points, in): as many as there are marks, to the power of the inputs."""
+    """Return every point of a grid over all inputs, (points, in)."""
     axis = torch.tensor(marks(points), dtype=torch.float64).float().tolist()
     return torch.tensor(list(itertools.product(axis, repeat=inputs)), device=device)
 
 
 def grid_errors(case: Case, predict: Callable[[Tensor], Tensor], runs: int, device: torch.device) -> Measured:
-    """Mean absolute errors (runs,) of a case's operations, each over its grid."""
+    """Return the mean absolute errors (runs,) of a case's operations, each over its grid."""
     names, found = outputs(case.operation), {}
-    for name, points in case.grids:
+    for name, points in case.task.grids:
         x = lattice(points, case.inputs, device)
         y = apply(name, x.double().unbind(-1))
         parts = [
@@ -36,7 +36,7 @@ def grid_errors(case: Case, predict: Callable[[Tensor], Tensor], runs: int, devi
 
 
 def counted(params: Measured, sizes: tuple[float, ...]) -> Measured:
-    """How many of a run's parameters are larger than each size, signs aside."""
+    """Count the parameters of each run whose absolute value is larger than each size."""
     return {
         f"nonzero {size:g}": torch.stack([(p.abs() > size).flatten(1).sum(-1) for p in params.values()]).sum(
             0

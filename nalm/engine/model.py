@@ -40,17 +40,17 @@ class Network(nn.Module):
             width = layer.out
 
     def parts(self) -> list[Trainable]:
-        """The layers, with their type."""
+        """Return the layers, with their type."""
         return [part for part in self.layers if isinstance(part, Trainable)]
 
     def forward(self, x: Tensor) -> Tensor:
-        """The prediction."""
+        """Return the prediction."""
         for layer in self.parts():
             x = self._through(layer, x)
         return x
 
     def _through(self, layer: Trainable, x: Tensor) -> Tensor:
-        """A layer's output; a cell's after the whole sequence."""
+        """Return a layer's output; that of a cell after the whole sequence."""
         if not (self.recurrent and layer is self.layers[0]):
             y: Tensor = layer(x)
             return y
@@ -60,7 +60,7 @@ class Network(nn.Module):
         return state
 
     def penalised(self, x: Tensor, names: Sequence[str]) -> tuple[Tensor, Tensors]:
-        """The prediction, and each named penalty summed over the layers that have it."""
+        """Return the prediction, and each named penalty summed over the layers that have it."""
         terms: Tensors = {}
         for layer in self.parts():
             for name, value in layer.penalties(x if "inputs" in names else None).items() if names else ():
@@ -69,21 +69,25 @@ class Network(nn.Module):
             x = self._through(layer, x)
         return x, terms
 
+    def penalty_names(self) -> set[str]:
+        """Return the names of all penalties of the layers, those that depend on inputs among them."""
+        return {name for part in self.parts() for name in part.penalties(torch.ones(2, part.in_features))}
+
     def project(self) -> None:
-        """Every layer back into its legal set."""
+        """Move the weights of every layer back into their bounds."""
         for layer in self.parts():
             layer.project()
 
     def sparsity_error(self) -> Tensor:
-        """The largest of the layers' errors, one value per run."""
+        """Return the largest of the layers' sparsity errors, one value per run."""
         return functools.reduce(torch.maximum, [layer.sparsity_error() for layer in self.parts()])
 
     def meaning(self) -> Tensors:
-        """Effective weights of all layers by name."""
+        """Return the effective weights of all layers by name."""
         return {f"{i}.{n}": w for i, layer in enumerate(self.parts()) for n, w in layer.weights().items()}
 
     def starts(self, seeds: Sequence[int], resets: Tensor, grid: int = 0, between: Between = ()) -> Tensors:
-        """Initial parameters of many runs, (runs, ...): each a function of its seed and number of resets.
+        """Return initial parameters of many runs, (runs, ...): each a function of its seed and number of resets.
 
         With a grid they are the points between 0 and 1 whose places are the digits of the seed. Parameters that are
         named, as 1.gate, are drawn uniformly between two numbers instead.
@@ -102,7 +106,7 @@ class Network(nn.Module):
         return _on_grid(values, seeds, grid) if grid else values
 
     def noise_keys(self, seeds: Sequence[int]) -> Tensors:
-        """Keys of the layers' noise, by buffer name."""
+        """Return the keys of the layers' noise, by buffer name."""
         return {
             f"layers.{i}.{prefix}noise.key": draws.keys(seeds, "noise", i + NESTED * k)
             for i, layer in enumerate(self.parts())
@@ -168,7 +172,7 @@ def snapped(network: Network, params: Tensors) -> Tensors:
 
 
 def formulas(network: Network, symbols: Sequence[Any]) -> list[Any]:
-    """What a network of single units computes once its weights are rounded, as SymPy expressions."""
+    """Return what a network of single units computes with rounded weights, as SymPy expressions."""
     expressions: list[Any] = list(symbols)
     for layer in network.parts():
         if not isinstance(layer, Unit):

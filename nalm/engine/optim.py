@@ -24,12 +24,12 @@ class Optimiser(Protocol):
     def __call__(
         self, gradient: Tensor, state: list[Tensor], lr: Tensor, step: Tensor
     ) -> tuple[Tensor, list[Tensor]]:
-        """What is subtracted from a parameter, and the new state."""
+        """Return what is subtracted from a parameter, and the new state."""
         ...
 
 
 def per_run(values: Tensor, like: Tensor) -> Tensor:
-    """Values (runs,) shaped to multiply a tensor (runs, ...)."""
+    """Reshape values (runs,) to multiply a tensor (runs, ...)."""
     return values.reshape(-1, *[1] * (like.ndim - 1))
 
 
@@ -92,14 +92,14 @@ OPTIMISERS: dict[str, Callable[[float, float], Optimiser]] = {
 
 
 def optimiser(name: str, momentum: float = 0.0, decay: float = 0.99) -> Optimiser:
-    """The optimiser of that name, or an error that suggests one."""
+    """Return the optimiser of that name; raise an error that suggests one if there is none."""
     if name not in OPTIMISERS:
         raise unknown("optimiser", name, OPTIMISERS)
     return OPTIMISERS[name](momentum, decay)
 
 
 def cosine(lr: Tensor, step: Tensor, steps: int) -> Tensor:
-    """A learning rate that falls to zero along half a cosine."""
+    """Return a learning rate that falls to zero along half a cosine."""
     return lr * 0.5 * (1 + torch.cos(math.pi * step.to(lr.dtype) / steps))
 
 

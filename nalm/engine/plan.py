@@ -1,12 +1,10 @@
-"""Runs in populations: those that share a program, in pieces that fit."""
+"""Runs, and their grouping into populations that share a program and fit into memory."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from nalm.config import Case
 from nalm.config.grouping import signature
-
-IMAGE = 2**16  # numbers that a network holds of one image while it trains
 
 
 @dataclass(frozen=True)
@@ -19,14 +17,14 @@ class Run:
 
 
 def product(cases: Sequence[Case], seeds: Sequence[int]) -> list[Run]:
-    """Every case with every seed, seeds within cases."""
+    """Return every case with every seed, seeds within cases."""
     return [
         Run(case, seed, i * len(seeds) + k) for i, case in enumerate(cases) for k, seed in enumerate(seeds)
     ]
 
 
 def populations(runs: Sequence[Run], numbers: int = 2**24) -> list[list[Run]]:
-    """The runs grouped by program, in pieces whose batches hold at most so many numbers."""
+    """Group the runs by program, in populations whose batches hold at most so many numbers."""
     groups: dict[Hashable, list[Run]] = {}
     signatures: dict[Case, Hashable] = {}
     for run in runs:
@@ -36,7 +34,7 @@ def populations(runs: Sequence[Run], numbers: int = 2**24) -> list[list[Run]]:
     pieces = []
     for group in groups.values():
         case = group[0].case
-        each = case.recipe.batch * case.inputs * (IMAGE if case.digits else 1)
+        each = case.recipe.batch * case.task.size
         largest = max(1, numbers // each)
         pieces += [group[i : i + largest] for i in range(0, len(group), largest)]
     return pieces

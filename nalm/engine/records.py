@@ -1,4 +1,4 @@
-"""What is recorded of a population as it trains: all that a verdict needs, and curves that stay small however long."""
+"""The records of a population in training: best evaluations, and curves that are thinned so that they stay small."""
 
 from collections.abc import Sequence
 
@@ -34,7 +34,7 @@ class Records:
         self.best_step, self.solved_at = (torch.full((runs,), -1, dtype=torch.int64) for _ in range(2))
 
     def add(self, step: int, found: Tensors, weights: Tensors) -> None:
-        """One evaluation of every run: validation and test error, sparsity error, and the effective weights."""
+        """Record one evaluation of every run: validation and test error, sparsity error, and the effective weights."""
         place = self.places[-1] + 1 if self.places else 0
         if self.places and self.places[-1] % self.stride:
             self._keep(range(len(self.places) - 1))
@@ -67,13 +67,13 @@ class Records:
                 lists[name] = [values[i] for i in which]
 
     def marks(self) -> list[Mark]:
-        """The best evaluation of every run, and when it was first solved."""
+        """Return the best evaluation of every run, and when it was first solved."""
         columns = [self.best_step, *(self.best[name] for name in CURVES), self.solved_at]
         rows = zip(*(column.tolist() for column in columns), strict=True)
         return [Mark(step, v, t, s, None if at < 0 else at) for step, v, t, s, at in rows]
 
     def state(self) -> Tensors:
-        """Everything as named tensors."""
+        """Return everything as named tensors."""
         tensors = {f"curves.{n}": torch.stack(c) for n, c in self.curves.items() if c}
         tensors |= {f"trajectories.{n}": torch.stack(c) for n, c in self.trajectories.items()}
         tensors |= {f"best.{n}": value for n, value in self.best.items()}

@@ -4,7 +4,7 @@ Plain Adam, float32, batches of 128, no regulariser; what counts is the formula 
 squared error of these tasks is almost all constant or linear trend).
 """
 
-from nalm.config import Case, Experiment, Layer, Range, Recipe, Threshold, mirrored, truncated
+from nalm.config import Arithmetic, Case, Experiment, Layer, Range, Recipe, Threshold, mirrored, truncated
 from nalm.experiments.thesis.ch3 import RANGES
 
 NARROW = tuple(r for r in RANGES if r[0] in (Range(1.1, 1.2), Range(-1.2, -1.1)))
@@ -26,27 +26,29 @@ def losses(base: Recipe, *names: str) -> tuple[Recipe, ...]:
 
 
 SUMS = tuple(
-    Case((Layer("NAU"),), operation, train, test, recipe, inputs=inputs)
+    Case((Layer("NAU"),), Arithmetic(operation, train, test, inputs=inputs), recipe)
     for operation, inputs in (("add", 10), ("subtract", 100))
     for recipe in losses(PLAIN, "centred")
     for train, test in NARROW
 )
 QUOTIENTS = tuple(
-    Case((Layer("ModifiedRealNPU"),), "divide", train, test, recipe, inputs=10)
+    Case((Layer("ModifiedRealNPU"),), Arithmetic("divide", train, test, inputs=10), recipe)
     for recipe in losses(PLAIN.replace(lr=2e-2, steps=5_000), "log")
     for train, test in DIVISION
 )
 PRODUCTS = tuple(
     Case(
         (Layer("NAU", 2), Layer("NMU")),
-        "multiply",
-        train,
-        test,
+        Arithmetic(
+            "multiply",
+            train,
+            test,
+            inputs=100,
+            subset=25,
+            overlap=12,
+            threshold=Threshold("sums", widened=True),
+        ),
         recipe,
-        inputs=100,
-        subset=25,
-        overlap=12,
-        threshold=Threshold("sums", widened=True),
     )
     for recipe in losses(PLAIN, "centred", "projected")
     for train, test in RANGES

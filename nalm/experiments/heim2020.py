@@ -16,7 +16,9 @@ On the large sum an NMU ends with one of the hundred sums, and the published err
 
 import statistics
 
-from nalm.config import Case, Claim, Experiment, Growth, Layer, Ramp, Range, Recipe, Threshold, grid, sequence
+from nalm.config import Arithmetic, Case, Claim, Experiment, Growth, Layer, Ramp, Range, Recipe, System
+from nalm.config.ranges import grid, sequence
+from nalm.config.threshold import Threshold
 from nalm.experiments.published import claims, tied
 
 RMSPROP = Recipe(optimiser="rmsprop", decay=0.9)
@@ -66,12 +68,14 @@ SIMPLE_MODELS: dict[str, tuple[tuple[Layer, ...], Recipe]] = {
 SIMPLE = {
     name: Case(
         model,
-        ", ".join(OPERATIONS),
-        Range(0.1, 2.1),
-        Range(0.1, 4.0),  # roots of negative numbers are none: the published test is the grids
+        Arithmetic(
+            ", ".join(OPERATIONS),
+            Range(0.1, 2.1),
+            Range(0.1, 4.0),  # roots of negative numbers are none: the published test is the grids
+            threshold=Threshold("fixed", value=1e-3),
+            grids=tuple((name, POSITIVE if name == "sqrt" else WIDE) for name in OPERATIONS),
+        ),
         recipe,
-        threshold=Threshold("fixed", value=1e-3),
-        grids=tuple((name, POSITIVE if name == "sqrt" else WIDE) for name in OPERATIONS),
     )
     for name, (model, recipe) in SIMPLE_MODELS.items()
 }
@@ -95,13 +99,15 @@ def system(name: str, width: int, pressure: float) -> Case:
     l1 = Growth(pressure, pressure) if pressure else None
     return Case(
         model,
-        "fractional_sir",
-        Range(0, 200),
-        Range(0, 200),
+        System(
+            "fractional_sir",
+            Range(0, 200),
+            Range(0, 200),
+            inputs=3,
+            threshold=Threshold("fixed", value=0.1),
+            counts=(1e-3,),
+        ),
         FIT.replace(l1=l1, starts=starts),
-        inputs=3,
-        threshold=Threshold("fixed", value=0.1),
-        counts=(1e-3,),
     )
 
 
@@ -168,14 +174,16 @@ def large(name: str, task: str, written: bool = False) -> Case:
     recipe = recipe.replace(l1=pressure) if written else recipe.replace(l2=pressure)
     return Case(
         model,
-        task,
-        train,
-        test,
+        Arithmetic(
+            task,
+            train,
+            test,
+            inputs=INPUTS,
+            operands=SUBSETS,
+            threshold=Threshold("fixed", value=solved),
+            counts=(1e-5, 1e-3),
+        ),
         recipe,
-        inputs=INPUTS,
-        operands=SUBSETS,
-        threshold=Threshold("fixed", value=solved),
-        counts=(1e-5, 1e-3),
     )
 
 

@@ -4,7 +4,19 @@ The papers of both units state findings without numbers that carry over, so ther
 the titles. Settings are ours. A run is solved when it makes no mistake on 10,000 test rows (or is below a fixed error).
 """
 
-from nalm.config import Case, Digits, Experiment, Layer, Ramp, Range, Recipe, Threshold, grid
+from nalm.config import (
+    Arithmetic,
+    Case,
+    Experiment,
+    Layer,
+    Lists,
+    Ramp,
+    Range,
+    Recipe,
+    Threshold,
+    TwoDigits,
+    grid,
+)
 
 SEEDS = tuple(range(10))
 RIGHT = Threshold("fixed", value=1e-5, metric="mistakes")
@@ -29,7 +41,7 @@ def comparing(train: Range, test: Range, inputs: int, redundancy: int, scale: fl
     """The six comparisons of two among some inputs."""
     model = (Layer("NSR", 1, (("redundancy", redundancy), ("scale", scale))),)
     return tuple(
-        Case(model, operation, train, test, COMPARING, inputs=inputs, threshold=RIGHT)
+        Case(model, Arithmetic(operation, train, test, inputs=inputs, threshold=RIGHT), COMPARING)
         for operation in COMPARISONS
     )
 
@@ -47,13 +59,8 @@ def looping(
     return tuple(
         Case(
             (Layer(network, 1, (("redundancy", copies),)),),
-            operation,
-            ranges[0],
-            test,
+            Lists(operation, ranges[0], test, inputs=first, test_inputs=length, threshold=threshold),
             recipe,
-            inputs=first,
-            test_inputs=length,
-            threshold=threshold,
         )
         for length in longer
         for threshold in (RIGHT, RULE)
@@ -63,17 +70,9 @@ def looping(
 
 def seeing(layer: Layer, operation: str) -> Case:
     """A layer behind a reader of two images of digits, for 30 epochs; tested on pairs of digits it has not seen."""
-    digits = Digits(exact="rounded")
-    steps = 30 * digits.epoch(0, 128)
-    return Case(
-        (layer,),
-        operation,
-        grid(0, 10),
-        grid(0, 10),
-        Recipe(steps=steps, loss="bce"),
-        threshold=Threshold("fixed", value=0.05, metric="mistakes"),
-        digits=digits,
-    )
+    mistakes = Threshold("fixed", value=0.05, metric="mistakes")
+    task = TwoDigits(operation, threshold=mistakes, exact="rounded")
+    return Case((layer,), task, Recipe(steps=30 * task.epoch(128), loss="bce"))
 
 
 EXPERIMENTS = (
@@ -83,11 +82,8 @@ EXPERIMENTS = (
         tuple(
             Case(
                 (Layer(unit, width), Layer(unit)),
-                operation,
-                TRUTH,
-                TRUTH,
+                Arithmetic(operation, TRUTH, TRUTH, threshold=RIGHT),
                 Recipe(steps=8_000, lr=1e-3, batch=16),
-                threshold=RIGHT,
             )
             for unit in ("NLRL", "AndNLRL")
             for width in WIDTHS
@@ -126,11 +122,8 @@ EXPERIMENTS = (
         tuple(
             Case(
                 (Layer("NSRNAU", 1, (("redundancy", copies), ("scale", 10.0))),),
-                operation,
-                Range(-1, 1),
-                Range(-2, 2),
+                Arithmetic(operation, Range(-1, 1), Range(-2, 2), threshold=Threshold("fixed", value=1e-3)),
                 pressed(3_000, 2e-2, 0.3),
-                threshold=Threshold("fixed", value=1e-3),
             )
             for copies in (1, 10)
             for operation in ("distance", "minimum", "maximum", "jump")

@@ -5,7 +5,7 @@ Seeds are few by default: a run takes 5 million steps. `--seeds 100` (sweeps: 50
 
 from collections.abc import Iterable, Mapping
 
-from nalm.config import Case, Experiment, Layer, Ramp, Range, Recipe, Threshold, mirrored
+from nalm.config import Arithmetic, Case, Experiment, Layer, Ramp, Range, Recipe, Threshold, mirrored
 from nalm.experiments.published import Name, claims, tied
 
 FEW = tuple(range(10))  # of 100
@@ -48,7 +48,11 @@ def task(
 ) -> Case:
     """Two sums of 25 of 100 inputs, which share 12, and an operation on them."""
     threshold = Threshold("sums", widened=True)  # a subset one larger, as behind the published thresholds
-    return Case(model, operation, train, test, recipe, 100, 25, 12, threshold=threshold)
+    return Case(
+        model,
+        Arithmetic(operation, train, test, inputs=100, subset=25, overlap=12, threshold=threshold),
+        recipe,
+    )
 
 
 def two(name: str, operation: str = "multiply", hidden: int = 2) -> Case:
@@ -85,13 +89,8 @@ DEFAULT: dict[Name, Case] = {
 SIMPLE: dict[Name, Case] = {
     (name, "multiply", "100 seeds"): Case(
         two(name).model,
-        "multiply",
-        TRAIN,
-        TEST,
+        Arithmetic("multiply", TRAIN, TEST, inputs=4, threshold=Threshold("sums"), operands=((0, 4), (0, 2))),
         MODELS[name][2].replace(steps=200_000),
-        4,
-        threshold=Threshold("sums"),
-        operands=((0, 4), (0, 2)),
     )
     for name in ("NACMul", "NALU", "NMU")
 }

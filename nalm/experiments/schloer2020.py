@@ -7,7 +7,7 @@ again where it started, by the rules of thesis chapter 3. The released tables ho
 
 from collections.abc import Mapping, Sequence
 
-from nalm.config import Case, Claim, Experiment, Layer, Range, Recipe, Threshold, truncated
+from nalm.config import Arithmetic, Case, Claim, Experiment, Layer, Range, Recipe, Threshold, truncated
 from nalm.experiments.thesis.ch3 import INALU
 
 STEPS = Recipe(steps=100_000, batch=64, lr=1e-2, optimiser="rmsprop", clip_value=0.1)
@@ -48,13 +48,10 @@ def cases(inputs: int, ranges: tuple[tuple[Range, Range], ...]) -> tuple[Case, .
     return tuple(
         Case(
             (layer,),
-            operation,
-            train,
-            test,
+            Arithmetic(
+                operation, train, test, inputs=inputs, sample=64_000, threshold=Threshold("fixed", value=1e-5)
+            ),
             recipe,
-            inputs=inputs,
-            sample=64_000,
-            threshold=Threshold("fixed", value=1e-5),
         )
         for layer, recipe in MODELS
         for operation in OPERATIONS

@@ -5,7 +5,7 @@ calculates with the two sums. Longer sequences in the test make numbers far larg
 describes no more than that, and the paper gives no details: sizes, lengths and units are our choice.
 """
 
-from nalm.config import Case, Experiment, Layer, Range, Recipe, Threshold
+from nalm.config import Case, Experiment, Layer, Range, Recipe, Recurrent, Threshold
 from nalm.experiments.thesis.ch3 import sparse
 
 STEPS = 50_000
@@ -23,15 +23,17 @@ EXPERIMENTS = (
         tuple(
             Case(
                 (Layer(cell, 2), Layer(unit)),
-                operation,
-                Range(1, 2),
-                Range(1, 2),
+                Recurrent(
+                    operation,
+                    Range(1, 2),
+                    Range(1, 2),
+                    inputs=10,
+                    subset=3,
+                    overlap=1,
+                    threshold=Threshold("sums"),
+                    times=(5, 50),
+                ),
                 recipe,
-                inputs=10,
-                subset=3,
-                overlap=1,
-                threshold=Threshold("sums"),
-                times=(5, 50),
             )
             for operation, models in MODELS.items()
             for cell, unit, recipe in models

@@ -12,7 +12,7 @@ from nalm.config import Case
 from nalm.errors import NALMError
 from nalm.formulas.parse import parse
 from nalm.formulas.symbolic import evaluate
-from nalm.operations import LISTS, SYSTEMS, operation, outputs
+from nalm.operations import LISTS, operation
 from nalm.tasks.operands import subsets
 from nalm.units.spelling import letters
 
@@ -25,8 +25,8 @@ MOST = 100_000  # combinations
 def truth(case: Case, seed: int) -> sympy.Expr:
     """The target of a run in the names of its inputs.
 
-    >>> from nalm.config import Layer, Range
-    >>> case = Case((Layer("NAU"),), "divide", Range(1, 2), Range(2, 6), inputs=10)
+    >>> from nalm.config import Arithmetic, Layer, Range
+    >>> case = Case((Layer("NAU"),), Arithmetic("divide", Range(1, 2), Range(2, 6), inputs=10))
     >>> truth(case, 0), truth(case, 1)
     (h/i, e/f)
     """
@@ -61,7 +61,7 @@ def right(case: Case, seed: int, formula: str) -> bool:
 
     Rules are compared in all cases there are: truth values, and every order their inputs can have.
     """
-    if not formula or case.operation in SYSTEMS or len(outputs(case.operation)) > 1:
+    if not formula or len(case.task.operations) != 1:
         return False
     kind = operation(case.operation).kind
     if kind in ("logic", "comparison", "piecewise", "list"):

@@ -16,7 +16,6 @@ from nalm.config import Case, Experiment
 from nalm.config.grouping import signature
 from nalm.config.labels import unit_of
 from nalm.lab.machine import cores
-from nalm.operations import SYSTEMS
 
 COMPILING = {"cpu": 12.0, "cuda": 8.0}  # seconds per program
 PROCESSES = 12  # that share a GPU
@@ -67,9 +66,9 @@ def us(case: Case) -> float:
 
     A network that reads images takes its time for every image of a batch, forth and back.
     """
-    if case.digits is not None:
+    if case.task.images:
         return READ["cpu"] * images(case)
-    if case.operation in SYSTEMS:
+    if case.task.fits_trajectory:
         return FITTED * (1 + case.recipe.polish / case.recipe.steps)
     known = _rates().get(model_of(case))
     if known is None:  # a model that was not measured: the average of those that were
@@ -79,12 +78,11 @@ def us(case: Case) -> float:
 
 def images(case: Case) -> int:
     """Images that are read in a step."""
-    assert case.digits is not None
-    return case.recipe.batch * (case.digits.length or 2)
+    return case.recipe.batch * case.task.images
 
 
 def _scaled(rows: Sequence[tuple[int, float]], case: Case) -> float:
-    size = case.inputs * (case.times[0] if case.times else 1)
+    size = case.inputs * (case.task.times[0] if case.task.times else 1)
     inputs, rate = min(rows, key=lambda row: abs(row[0] - size))
     return rate * size / inputs * case.recipe.batch / 128
 
@@ -94,7 +92,7 @@ def seconds(cases: Sequence[Case], kind: str) -> float:
     if kind == "cpu":
         return 1e-6 * sum(case.recipe.steps * us(case) for case in cases)
     first, runs = cases[0], len(cases)
-    if first.digits is not None:
+    if first.task.images:
         return 1e-6 * first.recipe.steps * READ["cuda"] * images(first) * runs
     return 1e-6 * _long(first) * (STEP + RUN * runs * (first.inputs / 2) ** POWER)
 
@@ -114,7 +112,7 @@ def estimate(experiment: Experiment, machine: Machine, factor: float = 1.0) -> f
 def _long(case: Case) -> int:
     """Steps one after another."""
     return (
-        EULER * (case.recipe.steps + case.recipe.polish) if case.operation in SYSTEMS else case.recipe.steps
+        EULER * (case.recipe.steps + case.recipe.polish) if case.task.fits_trajectory else case.recipe.steps
     )
 
 

@@ -19,14 +19,14 @@ def with_units(experiment: Experiment, units: Sequence[str], like: Recipe | None
             recipe = like or _own_recipe(name, case.inputs)
             recipe = recipe.replace(steps=case.recipe.steps)
             own = case.replace(model=(Layer(name),), recipe=recipe)
-            cases.append(own if case.digits is None else _reading(own, case))
+            cases.append(_reading(own, case) if case.task.images else own)
     return experiment.replace(cases=tuple(dict.fromkeys(cases)))
 
 
 def _reading(own: Case, case: Case) -> Case:
     """A case of images with a unit of one's own: in batches as large, and in a loop with as many results."""
     own = own.replace(recipe=own.recipe.replace(batch=case.recipe.batch))
-    if not own.digits or not own.digits.length:
+    if not own.task.lengths:
         return own
     read = amounts_to(case.operation)
     return own.replace(model=(own.model[0].replace(out=read),), inputs=2 * read)

@@ -36,7 +36,7 @@ def experiments(
             raise NALMError(f"{option} takes a number from 1 to {MOST:,}, got {value}.")
     if epochs and steps:
         raise NALMError(f"--epochs takes no --steps beside it: say one of them; got {epochs} and {steps}.")
-    if epochs and not all(case.digits for e in found for case in e.cases):
+    if epochs and not all(case.task.images for e in found for case in e.cases):
         raise NALMError(f"{name} draws fresh numbers and has no epochs: say how long with --steps.")
     everything = [case for e in found for case in e.cases]
     kept = set(chosen(everything, only))

@@ -4,13 +4,13 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import torch
 
 from nalm.config import Experiment
-from nalm.engine import Run, check, images
+from nalm.engine import Run, check
 from nalm.engine.images import mnist
 from nalm.errors import NALMError
 from nalm.lab.executors.base import SAVE_EVERY, Executor, Job, Message, Settings
@@ -81,10 +81,9 @@ def run(
     for experiment in experiments:
         check(experiment.cases)
         for case in experiment.cases:
-            images.check(case)
             for seed in experiment.seeds:
                 wanted.setdefault((case.hash, seed), Run(case, seed, len(wanted)))
-    if any(run.case.digits and run.case.digits.source == "mnist" for run in _missing(wanted, Path(folder))):
+    if any(run.case.task.source == "mnist" for run in _missing(wanted, Path(folder))):
         data = mnist.folder(data)
     executor = executor or Local(device, workers)
     settings = Settings(Path(folder), executor.device, compiled, tuple(units), save_every, str(data))
@@ -155,7 +154,9 @@ class _Laboratory:
     def train(self, plan: Sequence[Job]) -> bool:
         """Train what nobody else is training; whether there was anything."""
         any_at_all = False
-        for message in self.executor.execute(self._mine(plan), len(plan), self.settings):
+        images = any(job.runs[0].case.task.images for job in plan)
+        settings = replace(self.settings, reads_images=images)
+        for message in self.executor.execute(self._mine(plan), len(plan), settings):
             any_at_all = True
             self._heard(message)
         return any_at_all

@@ -14,7 +14,7 @@ def _reading_on(store: Store) -> list[dict[str, Any]]:
     lengths: dict[str, dict[int, Case]] = {}
     for name in store.experiments():
         for case in store.cases(name):
-            if case.digits is not None:
+            if case.task.extends:
                 lengths.setdefault(case.trunk.hash, {})[case.recipe.steps] = case
     found = []
     for trunk, seed, at in saved.networks(store.folder):

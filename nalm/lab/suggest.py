@@ -201,7 +201,7 @@ def _measured(row: Row) -> Measured:
         known = _known(row["experiment"], row["case"])
         return Measured(
             recipe=Recipe.from_json(json.dumps(row["recipe"])),
-            subset=known.subset if known else 1,
+            subset=known.task.subset if known else 1,
             success=success,
             median=median,
             seconds=row["seconds"] / max(success.n, 1),

@@ -8,11 +8,12 @@ import numpy as np
 import torch
 
 from nalm.config import Case
-from nalm.engine import Run, device_for, images, train
+from nalm.engine import Run, device_for, trainer
 from nalm.engine.gold import gold
 from nalm.engine.images import mnist
 from nalm.engine.model import Network, spelled
 from nalm.engine.numbers.training import EVERY
+from nalm.engine.trainer import trainer_for
 from nalm.errors import NALMError
 from nalm.results.merge import close
 from nalm.results.runs import Outcome, Runs, judged
@@ -37,7 +38,7 @@ class Finding:
     def __str__(self) -> str:
         o = self.outcome
         return (
-            f"{o.case.name} ({o.case.hash[:12]}) seed {o.seed}: {self.what} is stored as {self.stored}, "
+            f"{o.case.name} ({o.case.key}) seed {o.seed}: {self.what} is stored as {self.stored}, "
             f"and should be {self.found}"
         )
 
@@ -48,7 +49,7 @@ def recomputed(store: Store) -> Iterator[Finding]:
     limits: dict[str, float] = {}
     for o in store.outcomes():
         arrays = store.arrays(o.case.hash, o.seed)
-        if broken := _shape(arrays, o.case.digits is not None):
+        if broken := _shape(arrays, o.case.task.images > 0):
             yield Finding(o, "its record", broken, "whole")
             continue
         if o.case.hash not in limits:
@@ -78,7 +79,7 @@ def _limit(case: Case) -> float:
 def _marks(o: Outcome, arrays: Arrays) -> Iterator[Finding]:
     """Best evaluation and first solved one; of a thinned curve, what can be said of them."""
     steps, low = arrays["steps"], arrays["test"] < o.threshold
-    whole = o.case.digits is not None or len(steps) >= -(-int(steps[-1]) // EVERY) + 1
+    whole = o.case.task.images or len(steps) >= -(-int(steps[-1]) // EVERY) + 1
     if o.steps != steps[-1]:
         yield Finding(o, "steps", o.steps, int(steps[-1]))
     at = int(np.searchsorted(steps, o.best_step))
@@ -126,7 +127,7 @@ def _end(o: Outcome, arrays: Arrays, known: dict[object, str]) -> Iterator[Findi
 
 def _network(case: Case, weights: Arrays) -> Network | None:
     """The trained model again, if its units can be made from effective weights."""
-    network = Network(case.model, case.inputs, bool(case.times)).eval().double()
+    network = Network(case.model, case.inputs, bool(case.task.times)).eval().double()
     for i, part in enumerate(network.parts()):
         if not isinstance(part, Unit):
             return None
@@ -138,7 +139,7 @@ def _network(case: Case, weights: Arrays) -> Network | None:
 
 
 def _formula(network: Network, case: Case, known: dict[object, str]) -> str:
-    sign = True if case.digits or (case.train.kind == "uniform" and case.train.low > 0) else None
+    sign = True if case.task.positive else None
     units = [part for part in network.parts() if isinstance(part, Unit)]
     rounded = tuple(tuple(w.flatten().tolist()) for u in units for w in u.rounded().values())
     key = (case.model, case.inputs, sign, rounded)
@@ -147,13 +148,11 @@ def _formula(network: Network, case: Case, known: dict[object, str]) -> str:
     return known[key]
 
 
-def _read_again(o: Outcome, device: str, data: str) -> Runs:
-    """A run that reads images once more, from its start."""
-    assert o.case.digits is not None
-    place = str(mnist.folder(data)) if o.case.digits.source == "mnist" else ""
-    training = images.Training(
-        [Run(o.case, o.seed, 0)], device_for(device), compiled="compiled" in o.mode, data=place
-    )
+def _again(o: Outcome, device: str, data: str) -> Runs:
+    """Train a run once more, from its start, compiled if it was."""
+    place = str(mnist.folder(data)) if o.case.task.source == "mnist" else ""
+    compiled = trainer_for(o.case).was_compiled(o.mode)
+    training = trainer([Run(o.case, o.seed, 0)], device_for(device), compiled=compiled, data=place)
     while not training.finished:
         training.advance()
     return training.results()
@@ -166,10 +165,7 @@ def sampled(outcomes: Sequence[Outcome], count: int, seed: int) -> list[Outcome]
 
 def trained_again(store: Store, o: Outcome, device: str = "auto", data: str = "") -> list[Finding]:
     """Train one run once more and compare: verdict and start always, errors where device and engine are the same."""
-    if o.case.digits is not None:
-        runs = _read_again(o, device, data)
-    else:
-        runs = train(o.case, [o.seed], device, compiled=o.mode != "eager")
+    runs = _again(o, device, data)
     (line,) = runs.lines()
     arrays = store.arrays(o.case.hash, o.seed)
     found = [Finding(o, "outcome", o.outcome, line.outcome)] if o.outcome != line.outcome else []

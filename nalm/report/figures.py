@@ -127,7 +127,7 @@ def _trace(
         "marker": {"color": colour, "symbol": symbol, "size": 7},
         "text": hover,
         "hovertemplate": "%{text}<extra></extra>",
-        "customdata": [s.case.hash[:12] for s in shown],
+        "customdata": [s.case.key for s in shown],
     }
 
 
@@ -147,7 +147,7 @@ def curves(study: Study, most: int) -> dict[str, Any]:
     steps: list[list[float]] = []
     blocks = {}
     for s in study.summaries:
-        key = s.case.hash[:12]
+        key = s.case.key
         seeds = [o.seed for o in study.runs[key] if (key, o.seed) in study.curves][:most]
         if not seeds:
             continue

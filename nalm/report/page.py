@@ -162,7 +162,7 @@ def _glance(key: tuple[str, int], ranges: dict[str, list[Summary]], names: dict[
                 "units": [names[s.case] for s in equal[:3]] if first.success.estimate > 0 else [],
                 "more": max(0, len(equal) - 3) if first.success.estimate > 0 else 0,
                 "success": interval(first.success),
-                "case": first.case.hash[:12],
+                "case": first.case.key,
             }
         )
     return {
@@ -189,8 +189,8 @@ def _experiment(study: Study, looks: dict[str, tuple[str, str]], curves: int, mo
             "inputs": inputs,
             "figure": figures.panels(group, study.labels, study.places, looks),
             "cells": [_cell(s, study) for s in group],
-            "curves": any(s.case.hash[:12] in blocks["cases"] for s in group),
-            "paths": any(s.case.hash[:12] in moving for s in group),
+            "curves": any(s.case.key in blocks["cases"] for s in group),
+            "paths": any(s.case.key in moving for s in group),
         }
         for (operation, inputs), group in study.groups().items()
     ]
@@ -219,18 +219,18 @@ def _experiment(study: Study, looks: dict[str, tuple[str, str]], curves: int, mo
         "unfinished": study.unfinished,
         "held": min(most, max(map(len, study.runs.values()), default=0)),
         "partly": any(len(runs) > most for runs in study.runs.values()),
-        "runs": {s.case.hash[:12]: _runs(study, s, most) for s in study.summaries},
+        "runs": {s.case.key: _runs(study, s, most) for s in study.summaries},
         "curves": blocks,
     }
 
 
 def _cell(s: Summary, study: Study) -> dict[str, Any]:
-    if s.case.used == s.case.inputs:  # the operands are the same for every seed
+    if s.case.task.used == s.case.inputs:  # the operands are the same for every seed
         spelled = [found for text, n in s.formulas for found in [right(s.case, 0, text)] * n]
     else:
-        spelled = [right(o.case, o.seed, o.formula) for o in study.runs[s.case.hash[:12]]]
+        spelled = [right(o.case, o.seed, o.formula) for o in study.runs[s.case.key]]
     return {
-        "case": s.case.hash[:12],
+        "case": s.case.key,
         "unit": study.labels[s.case],
         "model": unit_of(s.case),
         "range": study.places[s.case],
@@ -256,7 +256,7 @@ def _number(value: float | None) -> float | None:
 
 def _runs(study: Study, s: Summary, most: int) -> list[list[Any]]:
     rows = []
-    for o in study.runs[s.case.hash[:12]][:most]:
+    for o in study.runs[s.case.key][:most]:
         values = [getattr(o, name) for name in RUNS]
         plain = [_number(v) if isinstance(v, float) else v for v in values]
         rows.append([*plain, o.formula, classify.outcome(o)])
@@ -291,6 +291,6 @@ def cost(study: Study) -> dict[str, Any]:
         "run_steps": steps,
         "seconds": _number(seconds),
         "authors": None
-        if any(o.measures or o.case.digits for o in study.outcomes)
+        if any(o.measures or o.case.task.images for o in study.outcomes)
         else _number(steps * AUTHORS),
     }

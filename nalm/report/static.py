@@ -133,7 +133,7 @@ def _curves(study: Study, group: Sequence[Summary], looks: dict[str, tuple[str, 
     )
     for axis, name in zip(axes.flat, ranges, strict=False):
         for s in group:
-            key = s.case.hash[:12]
+            key = s.case.key
             mine = [study.curves.get((key, o.seed)) for o in study.runs[key]]
             if study.places[s.case] == name:
                 for curve in mine:

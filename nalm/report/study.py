@@ -49,7 +49,7 @@ class Study:
         """The runs of each case, by the first letters of its hash."""
         found: dict[str, list[Outcome]] = {}
         for o in self.outcomes:
-            found.setdefault(o.case.hash[:12], []).append(o)
+            found.setdefault(o.case.key, []).append(o)
         return found
 
     @functools.cached_property
@@ -129,10 +129,10 @@ def _study(
 ) -> Study:
     known = EXPERIMENTS.get(name)
     have = {(o.case.hash, o.seed) for o in outcomes}
-    begun = {(o.case.trunk, o.seed) for o in outcomes if o.case.digits}
+    begun = {(o.case.trunk, o.seed) for o in outcomes if o.case.task.extends}
     wanted = [(c, s) for c in known.cases for s in known.seeds] if known else []
     missing = [(c, s) for c, s in wanted if (c.hash, s) not in have]
-    shorter = sum((c.trunk, s) in begun for c, s in missing if c.digits)
+    shorter = sum((c.trunk, s) in begun for c, s in missing if c.task.extends)
     judged = verdicts(known, outcomes) if known else []
     judged += lengths.verdicts(lengths.by_length(outcomes, curves))
     summaries = summarise(outcomes)

@@ -22,14 +22,14 @@ DIGITS = {"steps": 12, WEIGHTS: 7}  # of a number; of any other curve four
 
 def whole(case: Case) -> bool:
     """Whether every run of a case is needed: for the map of starts on a grid, and for verdicts about images."""
-    return bool(case.recipe.grid) or case.digits is not None
+    return bool(case.recipe.grid or case.task.images)
 
 
 def thinned(curves: Mapping[str, Array], case: Case, place: int) -> dict[str, Array]:
     """The curves of a run that are written; ``place`` is that of its seed among those of its case.
 
-    >>> from nalm.config import Case, Layer, Range, Recipe
-    >>> case = Case((Layer("NMU"),), "multiply", Range(0, 1), Range(1, 2), Recipe())
+    >>> from nalm.config import Arithmetic, Case, Layer, Range
+    >>> case = Case((Layer("NMU"),), Arithmetic("multiply", Range(0, 1), Range(1, 2)))
     >>> {name: len(v) for name, v in thinned({"steps": np.arange(51.0), "test": np.ones(51)}, case, 0).items()}
     {'steps': 21, 'test': 21}
     """
@@ -37,7 +37,7 @@ def thinned(curves: Mapping[str, Array], case: Case, place: int) -> dict[str, Ar
     paths = [name for name in found if "[" in name]
     if place and len(paths) > NAMED and not whole(case):
         found = {name: values for name, values in found.items() if name not in paths}
-    if case.digits is not None:  # a verdict needs the evaluation that counts, and of sequences every one
+    if case.task.images:  # a verdict needs the evaluation that counts, and of sequences every one
         return found
     count = len(found["steps"])
     kept = np.linspace(0, count - 1, min(POINTS, count)).round().astype(int)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from nalm.config.labels import unit_of
-from nalm.operations import SYSTEMS
 from nalm.results.runs import Outcome
 from nalm.results.store import Store
 
@@ -34,12 +33,12 @@ def best(outcomes: Sequence[Outcome]) -> set[tuple[str, int]]:
     """
     found: dict[tuple[str, str], Outcome] = {}
     for o in outcomes:
-        if o.case.operation in SYSTEMS:
+        if o.case.task.fits_trajectory:
             for name, rank in (("error", error), ("economy", economical)):
                 first = found.setdefault((unit_of(o.case), name), o)
                 if rank(o) < rank(first):
                     found[unit_of(o.case), name] = o
-        for name, _ in o.case.grids:
+        for name, _ in o.case.task.grids:
             first = found.setdefault((o.case.hash, name), o)
             if error(o, name) < error(first, name):
                 found[o.case.hash, name] = o
@@ -55,9 +54,9 @@ def points(store: Store, o: Outcome, finest: bool = False) -> dict[str, np.ndarr
     """
     arrays = store.arrays(o.case.hash, o.seed)
     count = len(arrays["steps"])
-    every = o.case.digits is not None and o.case.digits.length
+    every = o.case.task.lengths
     kept = np.linspace(0, count - 1, count if every else min(POINTS, count)).round().astype(int)
-    if o.case.digits is not None:
+    if o.case.task.images:
         kept = np.append(kept, np.flatnonzero(arrays["steps"] == o.best_step))
     kept = np.unique(kept)
     found = {name: arrays[name][kept] for name in SEEN}
@@ -65,12 +64,12 @@ def points(store: Store, o: Outcome, finest: bool = False) -> dict[str, np.ndarr
         found |= {name: v.flatten() for name, v in arrays.items() if name.startswith("weights.")}
     recorded = {n.removeprefix(RECORDS): v for n, v in arrays.items() if n.startswith(RECORDS)}
     found |= {name: v[kept] if v.shape == (count,) else v.flatten() for name, v in recorded.items()}
-    if o.seed >= MOVING and not o.case.recipe.grid and o.case.digits is None:
+    if o.seed >= MOVING and not o.case.recipe.grid and not o.case.task.images:
         return found
     paths = {n.removeprefix("trajectories."): v for n, v in arrays.items() if n.startswith("trajectories.")}
     for name, values in paths.items():
         flat = values[kept].reshape(len(kept), -1)
         found |= {f"{name}[{i}]": flat[:, i] for i in range(flat.shape[1])}
-    if o.case.inputs == 2 and any(layer.unit in DRAWN for layer in o.case.model) and not o.case.grids:
+    if o.case.inputs == 2 and any(layer.unit in DRAWN for layer in o.case.model) and not o.case.task.grids:
         found |= {name: v.flatten() for name, v in arrays.items() if name.startswith("weights.")}
     return found

@@ -40,7 +40,7 @@ def line(outcome: Outcome) -> list[Any]:
     short = [f"{v:.9g}" if isinstance(v, float) else "" if v is None else v for v in values]
     measures = "; ".join(f"{name}={value:.9g}" for name, value in outcome.measures.items())
     last = [outcome.version, *([measures] if outcome.measures else [])]
-    return [case.hash[:12], *people, outcome.seed, *short, *last]
+    return [case.key, *people, outcome.seed, *short, *last]
 
 
 def table(outcomes: Iterable[Outcome]) -> str:
@@ -132,7 +132,7 @@ def _curves(store: Store, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, in
         place, finest = places[o.case.hash], (o.case.hash, o.seed) in drawn
         places[o.case.hash] += 1
         if place < curve_files.SEEDS or finest or curve_files.whole(o.case):
-            yield o.case.hash[:12], o.seed, curve_files.thinned(points(store, o, finest), o.case, place)
+            yield o.case.key, o.seed, curve_files.thinned(points(store, o, finest), o.case, place)
 
 
 # -- reading ------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def about(path: Path) -> dict[str, Any]:
 
 def read(path: Path) -> list[Outcome]:
     """The runs of a shipped table."""
-    cases = {c.hash[:12]: c for c in (Case.from_json(json.dumps(d)) for d in about(path)["cases"])}
+    cases = {c.key: c for c in (Case.from_json(json.dumps(d)) for d in about(path)["cases"])}
     return [_outcome(row, cases, path) for row in curve_files.rows(path, header())]
 
 

@@ -78,8 +78,8 @@ class Runs:
     def __post_init__(self) -> None:
         self.measures = self.measures or [{} for _ in self.cases]
         if not self.marks:
-            columns = (self.steps, self.validation, self.test, self.sparsity, self.thresholds)
-            self.marks = [_mark(*row) for row in zip(*columns, strict=True)]
+            columns = (self.cases, self.steps, self.validation, self.test, self.sparsity, self.thresholds)
+            self.marks = [mark(*row) for row in zip(*columns, strict=True)]
         self.records = self.records or [{} for _ in self.cases]
 
     def __len__(self) -> int:
@@ -151,18 +151,19 @@ LATE = 10  # evaluations at the end among which one is chosen by how training we
 
 def judged(case: Case, validation: Array) -> int:
     """Which evaluation counts: the one with the lowest validation error, or of images the one that the case says."""
-    chosen = "validation" if case.digits is None else case.digits.chosen
+    chosen = case.task.chosen
     if chosen == "validation":
         return best(validation)
     late = max(0, len(validation) - LATE) if chosen == "train" else len(validation) - 1
     return late + int(np.argmin(validation[late:]))
 
 
-def _mark(
-    steps: npt.NDArray[np.int64], validation: Array, test: Array, sparsity: Array, limit: float
+def mark(
+    case: Case, steps: Sequence[int], validation: Array, test: Array, sparsity: Sequence[float], limit: float
 ) -> Mark:
-    at, low = best(validation), test < limit
-    first = int(steps[np.argmax(low)]) if low.any() else None
+    """Return the evaluation that counts of a run, with its errors, and the first step below the threshold."""
+    at, low = judged(case, validation), test < limit
+    first = int(steps[int(np.argmax(low))]) if low.any() else None
     return Mark(int(steps[at]), float(validation[at]), float(test[at]), float(sparsity[at]), first)
 
 

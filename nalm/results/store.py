@@ -217,7 +217,7 @@ class Store:
             for h, *values in self.db.execute(query, (experiment,) if experiment else ()):
                 if None in values:  # not a number; solved-at, the third, may be missing
                     values[3:] = [np.nan if v is None else v for v in values[3:]]
-                if cases[h].grids or cases[h].counts:
+                if cases[h].task.grids or cases[h].task.counts:
                     values.append(self._measures(h, values[0]))
                 by_case[h].append(Outcome(cases[h], *values))
         return [outcome for group in by_case.values() for outcome in group]

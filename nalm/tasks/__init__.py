@@ -1,4 +1,7 @@
-"""What is to be learnt: operands among the inputs, samples of them, and when a run counts as solved."""
+"""Inputs and targets of tasks: samplers, operands, lists, scaling, thresholds and the authors' data.
+
+This room may import config.
+"""
 
 from nalm.tasks.operands import Target as Target
 from nalm.tasks.operands import offset as offset

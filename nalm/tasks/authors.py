@@ -1,4 +1,4 @@
-"""Evaluation sets of the published code (thesis 5.8)."""
+"""Evaluation sets of the published code (Mistry 2023, section 5.8)."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ SEEDS = {"validation": 43953907, "test": 8689336}
 def evaluation(
     cases: Sequence[Case], target: Target, which: str, device: torch.device
 ) -> tuple[Tensor, Tensor]:
-    """Inputs (runs, rows, in) and targets; computed in float64 and rounded last, as there."""
+    """Return inputs (runs, rows, in) and targets; computed in float64 and rounded last, as there."""
     ranges = [c.train if which == "validation" else c.test for c in cases]
     sets = {r: published(r, ROWS, cases[0].inputs, SEEDS[which]) for r in set(ranges)}
     x = torch.stack([sets[r] for r in ranges]).to(device)

@@ -36,12 +36,12 @@ class FractionalSIR:
     kappa: float = 0.5  # power of the susceptible
 
     def rates(self, s: Any, i: Any, r: Any) -> tuple[Any, Any, Any]:
-        """Rates of change of S, I and R; numbers, arrays, tensors or symbols."""
+        """Return the rates of change of S, I and R; numbers, arrays, tensors or symbols."""
         infected = self.beta * i**self.gamma * s**self.kappa
         return -infected + self.eta * r, infected - self.alpha * i, self.alpha * i - self.eta * r
 
     def trajectory(self, start: tuple[float, float, float], times: Array) -> Array:
-        """S, I and R at these times, (times, 3), exact to some ten digits; the first time is that of the start."""
+        """Return S, I and R at these times, (times, 3), exact to some ten digits; the first time is the start."""
         from scipy.integrate import solve_ivp
 
         times = np.asarray(times, dtype=np.float64)
@@ -70,6 +70,6 @@ SPAN, POINTS = 200.0, 40
 
 
 def published() -> tuple[Array, Array]:
-    """The published data: 40 times from 0 to 200, both ends included, and (40, 3) values of S, I, R."""
+    """Return the published data: 40 times from 0 to 200, both ends included, and (40, 3) values of S, I, R."""
     times = np.linspace(0.0, SPAN, POINTS)
     return times, FractionalSIR().trajectory(START, times)

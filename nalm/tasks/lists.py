@@ -1,4 +1,4 @@
-"""What is asked of whole lists (..., n): their length may differ between training and test."""
+"""Targets of tasks on whole lists (..., n), whose length may differ between training and test."""
 
 import math
 from collections.abc import Callable
@@ -10,17 +10,17 @@ from nalm.errors import NALMError, unknown
 
 
 def smallest(x: Tensor) -> Tensor:
-    """The smallest element."""
+    """Return the smallest element."""
     return x.amin(-1)
 
 
 def count(x: Tensor) -> Tensor:
-    """How many of the others are equal to the first."""
+    """Count how many of the others are equal to the first."""
     return (x[..., 1:] == x[..., :1]).to(x.dtype).sum(-1)
 
 
 def shortest_path(x: Tensor) -> Tensor:
-    """The length of the shortest way from the first node to the last, for lengths of all edges, row by row."""
+    """Return the length of the shortest way from the first node to the last, for lengths of all edges, row by row."""
     edges = edge_lengths(x)
     distance = edges[..., 0, :]
     for _ in range(edges.shape[-1] - 2):
@@ -29,7 +29,7 @@ def shortest_path(x: Tensor) -> Tensor:
 
 
 def edge_lengths(x: Tensor) -> Tensor:
-    """Lengths (..., from, to) of a graph's edges; a node is at no distance from itself.
+    """Return the lengths (..., from, to) of a graph's edges; a node is at no distance from itself.
 
     >>> edge_lengths(torch.tensor([5.0, 2.0, 3.0, 7.0]))
     tensor([[0., 2.],
@@ -50,7 +50,7 @@ _LISTS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def of_list(name: str, x: Tensor) -> Tensor:
-    """The answer for every list, (...) for x (..., n).
+    """Return the target of every list, (...) for x (..., n).
 
     >>> of_list("count", torch.tensor([3.0, 1.0, 3.0, 3.0]))
     tensor(2.)

@@ -1,4 +1,4 @@
-"""Which inputs a run's operands are, and what is to be learnt of them."""
+"""The inputs that make up a run's operands, and the target computed from them."""
 
 import functools
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from nalm.tasks.lists import of_list
 
 
 def offset(case: Case, seed: int) -> int:
-    """The first input the operands cover: a function of the run's seed."""
-    places = case.inputs - case.used + 1
+    """Return the first input that the operands cover: a function of the run's seed."""
+    places = case.inputs - case.task.used + 1
     if places == 1:
         return 0
-    if case.data == "authors":
+    if case.task.data == "authors":
         import numpy as np
 
         if not 0 <= seed < 2**32:
@@ -30,18 +30,19 @@ def offset(case: Case, seed: int) -> int:
 
 
 def subsets(case: Case, seed: int, widened: int = 0) -> list[range]:
-    """The inputs of each operand."""
-    if case.operands:
-        return [range(*ends) for ends in case.operands]
-    first, stride = offset(case, seed), case.subset - case.overlap
+    """Return the inputs of each operand."""
+    if case.task.operands:
+        return [range(*ends) for ends in case.task.operands]
+    first, stride = offset(case, seed), case.task.subset - case.task.overlap
     return [
-        range(first + k * stride, first + k * stride + case.subset + widened) for k in range(case.subsets)
+        range(first + k * stride, first + k * stride + case.task.subset + widened)
+        for k in range(case.task.subsets)
     ]
 
 
 def masks(cases: Sequence[Case], seeds: Sequence[int]) -> Tensor:
-    """Which inputs each run's operands add up, (runs, operands, in) of zeros and ones."""
-    table = torch.zeros(len(cases), len(cases[0].operands) or cases[0].subsets, cases[0].inputs)
+    """Return the inputs that each run's operands add up, (runs, operands, in) of zeros and ones."""
+    table = torch.zeros(len(cases), len(cases[0].task.operands) or cases[0].task.subsets, cases[0].inputs)
     for run, (case, seed) in enumerate(zip(cases, seeds, strict=True)):
         for k, members in enumerate(subsets(case, seed)):
             table[run, k, list(members)] = 1.0
@@ -52,7 +53,7 @@ class Target:
     """The truth for x (runs, batch, in), as (runs, batch, out): each run has its operations and operands."""
 
     def __init__(self, cases: Sequence[Case], seeds: Sequence[int], device: torch.device | str | None = None):
-        shapes = {(c.inputs, len(c.operands) or c.subsets) for c in cases}
+        shapes = {(c.inputs, len(c.task.operands) or c.task.subsets) for c in cases}
         if len(shapes) != 1:
             raise NALMError(f"Runs of one population have as many inputs and operands, got {sorted(shapes)}.")
         asked = {case.operation for case in cases}
@@ -82,7 +83,7 @@ class Target:
         return columns[0].unsqueeze(-1) if len(columns) == 1 else torch.stack(columns, -1)
 
     def _column(self, names: Sequence[str], operands: Sequence[Tensor]) -> Tensor:
-        """One output (runs, batch), for its operation in each group of runs."""
+        """Return one output (runs, batch), for its operation in each group of runs."""
         y = apply(names[0], operands)
         for i, name in enumerate(names[1:], start=1):
             y = torch.where(self._which == i, apply(name, operands), y)
@@ -90,12 +91,12 @@ class Target:
 
 
 def summed(x: Tensor, inputs: int) -> Tensor:
-    """A sequence (..., times * in) summed over its parts: the operands of sequences are sums over time."""
+    """Sum a sequence (..., times * in) over its parts: the operands of sequences are sums over time."""
     return x if x.shape[-1] == inputs else functools.reduce(torch.add, x.split(inputs, -1))
 
 
 def _masked_sum(x: Tensor, mask: Tensor) -> Tensor:
-    """One operand (runs, batch), for x (runs, batch, in) and a mask (runs, in)."""
+    """Return one operand (runs, batch), for x (runs, batch, in) and a mask (runs, in)."""
     if x.shape[-1] <= F.UNROLL:  # plane by plane, so that the batch stays innermost
         planes = zip(x.unbind(-1), mask.to(x.dtype).unbind(-1), strict=True)
         return functools.reduce(torch.add, [x_i * m.unsqueeze(-1) for x_i, m in planes])
@@ -103,7 +104,7 @@ def _masked_sum(x: Tensor, mask: Tensor) -> Tensor:
 
 
 def apply(name: str, operands: Sequence[Tensor]) -> Tensor:
-    """An operation on its operands; sums and products take all of them."""
+    """Apply an operation to its operands; sums and products take all of them."""
     operation = find_operation(name)
     if name in ("add", "multiply") and len(operands) != operation.arity:
         total = operands[0]

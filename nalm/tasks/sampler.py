@@ -9,7 +9,6 @@ from torch.quasirandom import SobolEngine
 
 from nalm import draws
 from nalm.config import Range
-from nalm.config.grouping import family
 from nalm.errors import NALMError
 
 BENFORD = (0.301, 0.176, 0.125, 0.097, 0.079, 0.067, 0.058, 0.051, 0.046)  # as published, of digits 1 to 9
@@ -29,7 +28,7 @@ class Sampler:
         device: torch.device | str | None = None,
         parts: Sequence[int] | None = None,
     ):
-        kinds = {family(r) for r in ranges}
+        kinds = {r.family for r in ranges}
         if len(kinds) != 1:
             raise NALMError(f"One sampler draws one kind of range, got {', '.join(sorted(kinds))}.")
         (self.kind,) = kinds
@@ -136,7 +135,7 @@ class _Ends:
         two = ("mirrored", "split", "parted", "points")
         second = [[(r.low2, r.high2) if r.kind in two else (r.low, r.high)] for r in ranges]
         mirrored = any(r.kind == "mirrored" for r in ranges)
-        if family(ranges[0]) == "split":
+        if ranges[0].family == "split":
             sizes = [n if r.kind == "parted" else inputs // 2 for r, n in zip(ranges, parts, strict=True)]
             first = [a * n + b * (inputs - n) for a, b, n in zip(first, second, sizes, strict=True)]
         boxes = [first, second] if mirrored else [first]
@@ -147,7 +146,7 @@ class _Ends:
         return cls(ends, mirrored, bool(inside.any()))
 
     def empty(self) -> bool:
-        """Whether a range holds no float32 number."""
+        """Return whether a range holds no float32 number."""
         return bool((self.top < self.low).any())
 
     def spread(self, bits: Tensor) -> Tensor:
@@ -208,7 +207,7 @@ def fixed_rows(key: Tensor, step: Tensor, rows: int, sample: int, inputs: int) -
 
 
 def published(kind: Range, rows: int, inputs: int, seed: int) -> Tensor:
-    """An evaluation set as the published code draws it, float64 (rows, in); see spec 1.1 and 1.2."""
+    """An evaluation set as the published code draws it, float64 (rows, in)."""
     import numpy as np
 
     rng = np.random.RandomState(seed)

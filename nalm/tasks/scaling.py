@@ -1,4 +1,4 @@
-"""Inputs scaled before a model and outputs scaled back after it (thesis 6.1), each run by its own training data."""
+"""Inputs scaled before a model and outputs scaled back after it, by training data (Mistry 2023, section 6.1)."""
 
 from dataclasses import dataclass
 
@@ -10,8 +10,8 @@ from torch import Tensor
 class Scaling:
     """The model sees (x - mean) / width and says shift + factor * z; without statistics both stay as they are.
 
-    ``minmax``: half the distance between the smallest and largest value, and no shift (thesis eq. 6.1; its learnt
-    factors and offsets are layers of the model). ``zscore``: means and unbiased deviations (eq. 6.2).
+    ``minmax``: half the distance between the smallest and largest value, and no shift (Mistry 2023, equation 6.1; its
+    learnt factors and offsets are layers of the model). ``zscore``: means and unbiased deviations (eq. 6.2).
     """
 
     mean: Tensor | None = None  # (*runs, 1, in)
@@ -21,7 +21,7 @@ class Scaling:
 
     @classmethod
     def of(cls, kind: str, x: Tensor, y: Tensor) -> "Scaling":
-        """The statistics of data x (*runs, rows, in) and y (*runs, rows, out)."""
+        """Return the statistics of data x (*runs, rows, in) and y (*runs, rows, out)."""
         x_wide, y_wide = x.double(), y.double()
         mean, shift = (v.mean(-2, keepdim=True) for v in (x_wide, y_wide))
         if kind == "zscore":
@@ -34,9 +34,9 @@ class Scaling:
         return cls(mean.to(x), width.to(x), shift.to(y), factor.to(y))
 
     def seen(self, x: Tensor) -> Tensor:
-        """What the model is shown of x."""
+        """Return x as the model sees it."""
         return x if self.mean is None or self.width is None else (x - self.mean) / self.width
 
     def said(self, z: Tensor) -> Tensor:
-        """What the model's output z stands for."""
+        """Return the value that the model's output z stands for."""
         return z if self.shift is None or self.factor is None else self.shift + self.factor * z

@@ -1,4 +1,4 @@
-"""When a run counts as solved (thesis 3.3.1.1): its error against that of a model off by epsilon."""
+"""Thresholds: the error of a simulated model whose weights are off by epsilon (Mistry 2023, section 3.3.1.1)."""
 
 import functools
 import math
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from nalm import draws
-from nalm.config import Case, Layer, Range, Recipe
+from nalm.config import Case, Task
 from nalm.errors import NALMError
 from nalm.operations import operation as find_operation
 from nalm.tasks.operands import apply, summed
@@ -25,25 +25,25 @@ METRICS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {  # of each prediction
 
 
 def threshold(case: Case, device: torch.device | str = "cpu") -> float:
-    """The test error below which a run of this case is solved; simulated on the device."""
+    """Return the test error below which a run of this case is solved; simulate it on the device."""
     if case.threshold.kind == "fixed":
         return case.threshold.value
-    size = case.used + case.threshold.widened
+    size = case.task.used + case.threshold.widened
     if size > case.inputs:
         raise NALMError(
             f"A widened threshold needs {size} inputs, there are {case.inputs}: use widened=False."
         )
-    plain = case.replace(model=(Layer("NMU"),), recipe=Recipe(), train=Range(), sample=0, data="draws")
+    plain = case.task.simulated()
     if case.threshold.kind == "single" and case.operation in SUMS:
         plain = plain.replace(operation="add")  # the deviation is the same for all of them
     return _simulated(plain, str(device))
 
 
 @functools.lru_cache(maxsize=1024)
-def _simulated(case: Case, device: str) -> float:
-    """Mean squared deviation over a million test inputs, fewer of sequences; model and recipe play no part."""
-    length = case.times[1] if case.times else 1
-    sampler = Sampler([case.test], case.inputs * length, device)
+def _simulated(task: Task, device: str) -> float:
+    """Return the mean squared deviation over a million test inputs, fewer of sequences."""
+    length = task.times[1] if task.times else 1
+    sampler = Sampler([task.test], task.inputs * length, device)
     key = draws.keys([0], "threshold", device=torch.device(device))
     zero = torch.zeros((), dtype=torch.int32, device=device)
     samples = SAMPLES // 10 ** math.ceil(math.log10(length))
@@ -53,27 +53,27 @@ def _simulated(case: Case, device: str) -> float:
     total = torch.zeros((), dtype=torch.float64, device=device)
     for start in range(0, samples, rows):
         x = sampler(key, zero, grid + start * sampler.inputs)[0].mT.double()  # (rows, in)
-        total = total + _deviation(case, summed(x, case.inputs)).square().sum()
+        total = total + _deviation(task, summed(x, task.inputs)).square().sum()
     return float(total) / samples
 
 
-def _deviation(case: Case, x: Tensor) -> Tensor:
-    size, stride = case.subset + case.threshold.widened, case.subset - case.overlap
-    members = [range(k * stride, k * stride + size) for k in range(case.subsets)]  # the first inputs
-    if case.operands:
-        members = [range(*ends) for ends in case.operands]
-    eps = case.threshold.epsilon
-    if case.operation not in ("add", "multiply"):
-        members = members[: find_operation(case.operation).arity]
+def _deviation(task: Task, x: Tensor) -> Tensor:
+    size, stride = task.subset + task.threshold.widened, task.subset - task.overlap
+    members = [range(k * stride, k * stride + size) for k in range(task.subsets)]  # the first inputs
+    if task.operands:
+        members = [range(*ends) for ends in task.operands]
+    eps = task.threshold.epsilon
+    if task.operation not in ("add", "multiply"):
+        members = members[: find_operation(task.operation).arity]
     operands = [x[:, list(part)].sum(-1) for part in members]
     inside = {i for part in members for i in part}
-    others = [i for i in range(case.inputs) if i not in inside]
-    exact = apply(case.operation, operands)
-    if case.threshold.kind == "sums":
+    others = [i for i in range(task.inputs) if i not in inside]
+    exact = apply(task.operation, operands)
+    if task.threshold.kind == "sums":
         everything = x.sum(-1)
         off = [(1 - eps) * o + eps * (everything - o) for o in operands]
-        return apply(case.operation, off) - exact
-    if case.operation in SUMS:
+        return apply(task.operation, off) - exact
+    if task.operation in SUMS:
         return eps * x.abs().sum(-1)
     ignored = (1 - eps * x[:, others].abs()).prod(-1)
     used = {
@@ -81,4 +81,4 @@ def _deviation(case: Case, x: Tensor) -> Tensor:
         "divide": (1 - eps) / (1 + eps),
         "reciprocal": 1 / (1 + eps),
     }
-    return exact * (1 - used.get(case.operation, 1 - eps) * ignored)
+    return exact * (1 - used.get(task.operation, 1 - eps) * ignored)

@@ -77,8 +77,8 @@ def curve(errors):
 def runs(given, mine):
     outcomes = [outcome(GIVEN, k, validation=v) for k, (_, v) in enumerate(given)]
     outcomes += [outcome(NMU, k) for k in range(len(mine))]
-    curves = {(GIVEN.hash[:12], k): curve(e) for k, (e, _) in enumerate(given)}
-    curves |= {(NMU.hash[:12], k): curve(e) for k, e in enumerate(mine)}
+    curves = {(GIVEN.key, k): curve(e) for k, (e, _) in enumerate(given)}
+    curves |= {(NMU.key, k): curve(e) for k, e in enumerate(mine)}
     return outcomes, curves
 
 
@@ -112,7 +112,7 @@ def test_a_reference_of_another_length_of_training_is_none():
     outcomes, curves = runs([([9, 1, 9], 1.0)], [[9, 1, 9]])
     shorter = NMU.replace(recipe=NMU.recipe.replace(steps=387))
     outcomes.append(outcome(shorter, 0))
-    curves[shorter.hash[:12], 0] = curve([9, 1, 9])
+    curves[shorter.key, 0] = curve([9, 1, 9])
     (rows,) = by_length(outcomes, curves).values()
     assert [row.case for row in rows] == [GIVEN, NMU]
 
@@ -173,7 +173,7 @@ def test_of_several_lengths_of_training_the_longest_is_judged_and_each_has_its_r
     for case, errors in ((GIVEN, [9, 5, 9]), (NMU, [9, 4, 9])):
         shorter = case.replace(recipe=case.recipe.replace(steps=99 * case.epoch))
         outcomes.append(outcome(shorter, 0))
-        curves[shorter.hash[:12], 0] = curve(errors)
+        curves[shorter.key, 0] = curve(errors)
     found = by_length(outcomes, curves)
     assert [[r.lengths[0].limit for r in rows] for rows in found.values()] == [[1, 1], [5, 5]]
     assert list(titles(found).values()) == ["multiply, 1,000 epochs", "multiply, 99 epochs"]

@@ -10,8 +10,23 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from other_values import CASE, FIRST, OTHER, TASKS
 
-from nalm.config import Case, Claim, Digits, Experiment, Growth, Layer, Ramp, Range, Recipe, Threshold
+from nalm.config import (
+    KINDS,
+    Arithmetic,
+    Case,
+    Claim,
+    Experiment,
+    Growth,
+    Layer,
+    Ramp,
+    Range,
+    Recipe,
+    System,
+    Task,
+    Threshold,
+)
 
 GOLDEN = {
     v["id"]: v
@@ -77,17 +92,19 @@ def any_case(draw) -> Case:
     overlap, more = draw(st.integers(0, subset)), draw(st.integers(0, 50))
     return Case(
         model=tuple(draw(st.lists(layers, min_size=1, max_size=3))),
-        operation=draw(st.text(max_size=8)),
-        train=draw(ranges),
-        test=draw(ranges),
+        task=Arithmetic(
+            operation=draw(st.text(max_size=8)),
+            train=draw(ranges),
+            test=draw(ranges),
+            inputs=subset + (operands - 1) * (subset - overlap) + more,
+            subset=subset,
+            overlap=overlap,
+            subsets=operands,
+            sample=draw(st.integers(0, 100)),
+            threshold=draw(thresholds),
+            data=draw(st.sampled_from(["draws", "authors"])),
+        ),
         recipe=draw(recipes),
-        inputs=subset + (operands - 1) * (subset - overlap) + more,
-        subset=subset,
-        overlap=overlap,
-        subsets=operands,
-        sample=draw(st.integers(0, 100)),
-        threshold=draw(thresholds),
-        data=draw(st.sampled_from(["draws", "authors"])),
     )
 
 
@@ -107,35 +124,7 @@ values = st.one_of(ranges, layers, ramps, growths, recipes, thresholds, cases, c
 
 # -- one of each, for what needs no chance -----------------------------------------------------
 
-CASE = Case((Layer("NMU"),), "multiply", Range(1, 2), Range(2, 6))
-EXPERIMENT = Experiment("smt", "Single Module Task", (CASE,), (0, 1), (Claim("Fig. 3.2", "success", 1.0),))
-OTHER = {  # a different value for every field of every class
-    Range: {"low": 0.5, "high": 2.0, "kind": "sobol", "low2": 1.0, "high2": 1.0, "mean": 1.0, "sd": 2.0},
-    Layer: {"unit": "NAU", "out": 2, "options": (("gate", True),)},
-    Ramp: {"weight": 2.0, "start": -1.0, "end": 1.0},
-    Growth: {"start": 1e-8, "end": 1e-5, "every": 10},
-    Recipe: {"steps": 1, "batch": 1, "lr": 0.1, "optimiser": "sgd", "momentum": 0.9, "schedule": "cosine"}
-    | {"loss": "pcc", "then": "mape", "switch": 7, "penalties": (("w", Ramp(1)),), "l1": Growth(1e-9, 1e-7)}
-    | {"l2": Growth(1e-9, 1e-7), "clip_norm": 1.0, "clip_value": 1.0, "gradient_noise": 1.0, "inalu": True}
-    | {"stop_when_solved": True, "grid": 21, "decay": 0.9, "polish": 5, "starts": (("0.weight", 0.0, 1.0),)}
-    | {"weight_decay": 1e-3},
-    Threshold: {"kind": "sums", "epsilon": 1e-4, "value": 1.0, "widened": True},
-    Case: {"model": (Layer("NAU"),), "operation": "add", "train": Range(), "test": Range(), "inputs": 9}
-    | {"recipe": Recipe(steps=1), "subset": 2, "overlap": 1, "subsets": 1, "sample": 1, "data": "authors"}
-    | {"threshold": Threshold("fixed"), "operands": ((0, 4), (0, 2)), "scaling": "zscore", "times": (2, 3)}
-    | {
-        "test_inputs": 9,
-        "grids": (("multiply", Range(0, 1, "grid")),),
-        "counts": (1e-3,),
-        "digits": Digits(),
-    },
-    Claim: {"source": "x", "metric": "x", "value": 2.0, "low": 0.1, "high": 0.2, "n": 25, "note": "x"}
-    | dict.fromkeys(("place", "task", "unit", "operation", "where"), "x")
-    | {"cases": ("x",)},
-    Experiment: {"name": "x", "title": "x", "cases": (), "seeds": (3,), "claims": ()},
-}
-FIRST = [Range(), Layer("NMU"), Ramp(1), Growth(1e-9, 1e-7), Recipe(then="pcc", switch=1), Threshold()]
-FIRST += [CASE.replace(subset=3, inputs=8), EXPERIMENT.claims[0], EXPERIMENT]
+LISTED = [(task, name) for task, others in TASKS.items() for name in others]
 
 
 # -- JSON and hashes ---------------------------------------------------------------------------
@@ -192,6 +181,33 @@ def test_any_changed_field_changes_the_hash(value):
     for name, other in changed.items():
         assert getattr(other, name) == others[name] and other != value, name
     assert len({value.hash, *(v.hash for v in changed.values())}) == len(changed) + 1
+
+
+def test_there_is_a_task_of_every_kind_and_each_kind_is_listed():
+    assert [type(task) for task in TASKS] == list(KINDS)
+    kinds, more = set(), [Task]
+    while more:  # every class below Task that is a kind of its own
+        more += (found := more.pop()).__subclasses__()
+        kinds |= {found} if not found.__subclasses__() else set()
+    assert kinds == set(KINDS)
+    for task, others in TASKS.items():
+        fields = {f.name for f in dataclasses.fields(task)}
+        assert set(others) == fields - (
+            {"operation"} if isinstance(task, System) else set()
+        )  # there is one system
+
+
+@pytest.mark.parametrize(
+    ("task", "name"), LISTED, ids=lambda v: v if isinstance(v, str) else type(v).__name__
+)
+def test_any_changed_field_of_a_task_changes_the_hash_of_its_case(task, name):
+    changes = {name: TASKS[task][name]}
+    changes |= {"lengths": (1, 2)} if name == "length" else {}
+    case, other = (Case((Layer("NAU"),), t) for t in (task, task.replace(**changes)))
+    assert case.hash != other.hash and case != other
+    for one in (case, other):
+        back = Case.from_json(one.json())
+        assert back == one and type(back.task) is type(task)
 
 
 @pytest.mark.parametrize(

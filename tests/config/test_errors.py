@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nalm.config import Case, Claim, Experiment, Growth, Layer, Ramp, Range, Recipe, Threshold
+from nalm.config import Arithmetic, Case, Claim, Experiment, Growth, Layer, Ramp, Range, Recipe, Threshold
 from nalm.errors import NALMError
 
-CASE = Case((Layer("NMU"),), "multiply", Range(1, 2), Range(2, 6))
+CASE = Case((Layer("NMU"),), Arithmetic("multiply", Range(1, 2), Range(2, 6)))
 RICH = CASE.replace(
     model=(Layer("NAU", 2, (("gate", True), ("noise", (1, 5)))), Layer("NMU")),
     recipe=Recipe(penalties=(("w", Ramp(10, 20_000, 35_000)),), l1=Growth(1e-9, 1e-7)),
@@ -102,7 +102,7 @@ def test_replace_refuses_an_unknown_field_and_suggests_a_known_one():
 @pytest.mark.parametrize("changes", [{"inputs": 38}, {"subset": 1, "overlap": 1, "inputs": 1}])
 def test_operands_may_fill_the_inputs_exactly(changes):
     case = CASE.replace(**{"subset": 25, "overlap": 12, **changes})
-    assert case.used == case.inputs
+    assert case.task.used == case.inputs
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 """What a case is called: by its units alone, and among others by what tells it from them."""
 
-from nalm.config import Case, Growth, Layer, Ramp, Range, Recipe
+from nalm.config import Arithmetic, Case, Growth, Layer, Ramp, Range, Recipe
 from nalm.config.labels import labels, unit_of
 
-ONE = Case((Layer("NRU"),), "divide", Range(1, 2), Range(2, 6))
+ONE = Case((Layer("NRU"),), Arithmetic("divide", Range(1, 2), Range(2, 6)))
 OTHER = ONE.replace(train=Range(10, 20), test=Range(20, 40))
 
 

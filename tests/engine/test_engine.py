@@ -7,12 +7,13 @@ import pytest
 import torch
 
 import nalm
-from nalm.config import Case, Layer, Ramp, Range, Recipe, Threshold, mirrored
-from nalm.engine import NotCompiled, Run, Training, train
+from nalm.config import Arithmetic, Case, Layer, Ramp, Range, Recipe, Threshold, mirrored
+from nalm.engine import NotCompiled, Run, train
+from nalm.engine.numbers import inalu
 from nalm.engine.numbers.program import Program
 
 CPU = torch.device("cpu")
-ONE = Case((Layer("NMU"),), "multiply", Range(1, 2), Range(2, 6), Recipe(steps=20, batch=16))
+ONE = Case((Layer("NMU"),), Arithmetic("multiply", Range(1, 2), Range(2, 6)), Recipe(steps=20, batch=16))
 
 
 def eager(case, seeds=(0,)):
@@ -93,7 +94,9 @@ def test_solved_and_solved_at_follow_the_threshold():
 
 
 INALU = Case(
-    (Layer("INALU"),), "multiply", Range(10, 20), Range(20, 40), Recipe(steps=8_000, batch=4, inalu=True)
+    (Layer("INALU"),),
+    Arithmetic("multiply", Range(10, 20), Range(20, 40)),
+    Recipe(steps=8_000, batch=4, inalu=True),
 )
 
 
@@ -108,26 +111,22 @@ INALU = Case(
     ],
 )
 def test_the_inalu_starts_again_when_it_is_stuck(errors, stuck):
-    training = Training([Run(INALU, 0, 0)], CPU, compiled=False)
-    training.curves["validation"] = [torch.tensor([float(e)]) for e in errors]
-    assert training._stuck().tolist() == [stuck]
+    validation = [torch.tensor([float(e)]) for e in errors]
+    assert inalu.stuck(validation, torch.zeros(1, dtype=torch.int64), 1_000).tolist() == [stuck]
 
 
 def test_runs_are_stuck_each_by_its_own_history():
     generator = torch.Generator().manual_seed(0)
-    training = Training([Run(INALU, seed, seed) for seed in range(60)], CPU, compiled=False)
     history = 10 ** (3 * torch.rand(14, 60, generator=generator, dtype=torch.float64) - 1)
-    training.curves["validation"] = list(history.sort(0, descending=True)[0] + history)
-    training.since = torch.randint(0, 9, (60,), generator=generator)
+    validation = list(history.sort(0, descending=True)[0] + history)
+    since = torch.randint(0, 9, (60,), generator=generator)
     expected = []
     for run in range(60):
-        seen = torch.stack(training.curves["validation"])[training.since[run] : -1, run].repeat_interleave(
-            1_000
-        )
+        seen = torch.stack(validation)[since[run] : -1, run].repeat_interleave(1_000)
         old, new = seen[: len(seen) // 2], seen[len(seen) // 2 :]
         falls = old.mean() > new.mean() + new.std(correction=0)
         expected.append(bool(len(seen) > 5_000 and not falls and new.mean() > 1))
-    assert training._stuck().tolist() == expected and 0 < sum(expected) < 60
+    assert inalu.stuck(validation, since, 1_000).tolist() == expected and 0 < sum(expected) < 60
 
 
 def test_a_new_start_is_another_one_and_leaves_the_others():
@@ -155,7 +154,8 @@ def test_stopping_when_solved_is_an_option():
 def test_operations_mix_in_one_population():
     recipe = Recipe(steps=4_000, lr=1e-2)
     cases = [
-        Case((Layer("NAU"),), op, Range(1, 2), Range(2, 6), recipe) for op in ("add", "subtract", "select")
+        Case((Layer("NAU"),), Arithmetic(op, Range(1, 2), Range(2, 6)), recipe)
+        for op in ("add", "subtract", "select")
     ]
     runs = eager(cases, range(2))
     assert runs.formulas == ["a + b", "a + b", "a - b", "a - b", "a", "a"]
@@ -164,7 +164,9 @@ def test_operations_mix_in_one_population():
 @pytest.mark.slow
 def test_operands_among_many_inputs_are_found_where_the_seed_put_them():
     case = Case(
-        (Layer("NAU"),), "add", Range(-2, 2), mirrored(-6, -2, 2, 6), Recipe(steps=3_000, lr=1e-2), inputs=10
+        (Layer("NAU"),),
+        Arithmetic("add", Range(-2, 2), mirrored(-6, -2, 2, 6), inputs=10),
+        Recipe(steps=3_000, lr=1e-2),
     )
     runs = eager(case, range(5))
     from nalm.tasks import offset
@@ -192,7 +194,9 @@ def test_two_layers_and_a_loss_that_sees_the_inputs_compile_and_train(monkeypatc
         steps=200, batch=64, loss="projected", lr=1e-2, penalties=(("weight", Ramp(0.1, 0, 100)),)
     )
     model = (Layer("NAU", 2), Layer("NMU"))
-    case = Case(model, "multiply", Range(1, 2), Range(2, 6), recipe, inputs=20, subset=2, overlap=1)
+    case = Case(
+        model, Arithmetic("multiply", Range(1, 2), Range(2, 6), inputs=20, subset=2, overlap=1), recipe
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error", NotCompiled)
         runs = train(case, range(3), "cpu")

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from nalm.config import Case, Growth, Layer, Ramp, Range, Recipe
-from nalm.engine import Run, Training, populations, product, train
+from nalm.config import Arithmetic, Case, Growth, Layer, Ramp, Range, Recipe
+from nalm.engine import Run, populations, product, train
+from nalm.engine.numbers import Training
 from nalm.engine.numbers.program import Program
 
 CPU = torch.device("cpu")
@@ -14,7 +15,7 @@ SHORT = Recipe(steps=1_000, penalties=SPARSE, lr=1e-2)
 
 
 def case(unit="NMU", low=1.0, high=2.0, operation="multiply", **recipe):
-    return Case((Layer(unit),), operation, Range(low, high), Range(2, 6), SHORT.replace(**recipe))
+    return Case((Layer(unit),), Arithmetic(operation, Range(low, high), Range(2, 6)), SHORT.replace(**recipe))
 
 
 def same(alone, among, rtol=1e-4):

@@ -3,11 +3,12 @@
 import pytest
 import torch
 
-from nalm.config import Case, Growth, Layer, Ramp, Range, Recipe
-from nalm.engine import Run, Training, train
+from nalm.config import Arithmetic, Case, Growth, Layer, Ramp, Range, Recipe
+from nalm.engine import Run, train
+from nalm.engine.numbers import Training
 
 CPU = torch.device("cpu")
-ONE = Case((Layer("NMU"),), "multiply", Range(1, 2), Range(2, 6), Recipe(steps=20, batch=16))
+ONE = Case((Layer("NMU"),), Arithmetic("multiply", Range(1, 2), Range(2, 6)), Recipe(steps=20, batch=16))
 
 
 def eager(case, seeds=(0,)):

@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 import torch
 
-from nalm.config import Case, Layer, Range, Recipe, Threshold
-from nalm.engine import Training, product
+from nalm.config import Arithmetic, Case, Layer, Range, Recipe, Threshold
+from nalm.engine import product
+from nalm.engine.numbers import Training
 from nalm.engine.records import MOST, Records
 from nalm.results.runs import best
 
 RECIPE = Recipe(steps=400, lr=1e-2, batch=4)
-CASE = Case((Layer("NMU"),), "multiply", Range(1, 2), Range(2, 6), RECIPE, threshold=Threshold("fixed"))
+CASE = Case(
+    (Layer("NMU"),), Arithmetic("multiply", Range(1, 2), Range(2, 6), threshold=Threshold("fixed")), RECIPE
+)
 
 
 def recorded(errors: np.ndarray, limit: float = 0.1, whole: bool = False) -> Records:

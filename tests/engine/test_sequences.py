@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from nalm.config import Case, Layer, Range, Recipe, Threshold
+from nalm.config import Case, Layer, Range, Recipe, Recurrent, Threshold
 from nalm.engine import check, train
 from nalm.engine.model import Network
 from nalm.engine.numbers.program import Program
@@ -14,15 +14,17 @@ from nalm.tasks.threshold import threshold
 
 CASE = Case(
     (Layer("NAU", 2), Layer("NMU")),
-    "multiply",
-    Range(1, 2),
-    Range(1, 2),
+    Recurrent(
+        "multiply",
+        Range(1, 2),
+        Range(1, 2),
+        inputs=4,
+        subset=2,
+        overlap=1,
+        threshold=Threshold("sums"),
+        times=(3, 7),
+    ),
     Recipe(steps=20),
-    inputs=4,
-    subset=2,
-    overlap=1,
-    threshold=Threshold("sums"),
-    times=(3, 7),
 )
 
 
@@ -56,7 +58,7 @@ def test_it_is_judged_on_longer_sequences_and_below_its_threshold():
         program.params[name].copy_(p.unsqueeze(0))
     validation, test = program.evaluate()
     assert validation < 1e-8 and test < threshold(CASE)
-    assert threshold(CASE) > threshold(CASE.replace(times=()))
+    assert threshold(CASE) > threshold(CASE.replace(times=(1, 1)))
 
 
 def test_it_trains_and_says_no_formula():

@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from nalm.config import Case, Layer, Range
+from nalm.config import Arithmetic, Case, Layer, Range
 from nalm.formulas.truth import right, truth
 from nalm.results import files as shipped
 
 ROOT = Path(__file__).parents[2]
-SINGLE = Case((Layer("RealNPU"),), "divide", Range(1, 2), Range(2, 6), inputs=10)
+SINGLE = Case((Layer("RealNPU"),), Arithmetic("divide", Range(1, 2), Range(2, 6), inputs=10))
 SUMS = Case(
-    (Layer("NAU", 2), Layer("NMU")), "multiply", Range(1, 2), Range(2, 6), inputs=6, subset=3, overlap=1
+    (Layer("NAU", 2), Layer("NMU")),
+    Arithmetic("multiply", Range(1, 2), Range(2, 6), inputs=6, subset=3, overlap=1),
 )
 
 

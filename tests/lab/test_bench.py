@@ -29,7 +29,7 @@ def test_a_population_is_cheaper_per_run_than_a_plain_loop():
 
 def test_the_two_layer_case_is_the_arithmetic_dataset_task():
     case = bench.two_layers()
-    assert (case.inputs, case.used, [layer.out for layer in case.model]) == (100, 38, [2, 1])
+    assert (case.inputs, case.task.used, [layer.out for layer in case.model]) == (100, 38, [2, 1])
     assert bench.naive(case, 0.02) > 0
 
 

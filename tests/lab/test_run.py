@@ -11,8 +11,9 @@ import pytest
 import safetensors.numpy
 import torch
 
-from nalm.config import Case, Experiment, Layer, Range, Recipe
-from nalm.engine import Run, Training
+from nalm.config import Arithmetic, Case, Experiment, Layer, Range, Recipe
+from nalm.engine import Run
+from nalm.engine.numbers import Training
 from nalm.errors import NALMError
 from nalm.lab.executors.base import Job, Settings, attempt, kept
 from nalm.lab.run import run
@@ -27,7 +28,9 @@ def short(monkeypatch):
 
 
 def case(unit="NMU", lr=1e-2, steps=100, operation="multiply"):
-    return Case((Layer(unit),), operation, Range(1, 2), Range(2, 6), Recipe(lr=lr, steps=steps, batch=32))
+    return Case(
+        (Layer(unit),), Arithmetic(operation, Range(1, 2), Range(2, 6)), Recipe(lr=lr, steps=steps, batch=32)
+    )
 
 
 def experiment(*cases, seeds=(0, 1, 2), name="small"):

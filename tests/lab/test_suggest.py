@@ -25,7 +25,7 @@ from nalm.lab.suggest import BASELINES, distance, shipped_rows, suggest
 
 ROWS = json.loads(gzip.decompress(files("nalm.data").joinpath("summary.json.gz").read_bytes()))
 CH3 = [r for r in ROWS if r["experiment"].startswith("thesis/ch3/")]  # for what is said here in numbers
-SUMS = {case.hash for e in EXPERIMENTS.values() for case in e.cases if case.subset > 1}
+SUMS = {case.hash for e in EXPERIMENTS.values() for case in e.cases if case.task.subset > 1}
 UNIFORM = [r for r in ROWS if r["train"].count("[") == 1 and r["train"][0] == "U" and r["case"] not in SUMS]
 PROBLEMS = sorted({(r["operation"], r["train"], r["inputs"]) for r in UNIFORM})
 INFINITE = float("inf")

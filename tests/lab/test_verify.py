@@ -5,7 +5,7 @@ from layouts import CASES
 from typer.testing import CliRunner
 
 from nalm.cli import app
-from nalm.config import Case, Experiment, Layer, Range, Recipe
+from nalm.config import Arithmetic, Case, Experiment, Layer, Range, Recipe
 from nalm.lab import verify
 from nalm.lab.run import run
 from nalm.results.store import Store
@@ -18,7 +18,7 @@ def folder(tmp_path_factory):
     """Real runs, of units whose raw parameters are not their weights among them."""
     recipe = Recipe(lr=1e-2, steps=100, batch=16)
     cases = [
-        Case((Layer(unit),), operation, Range(1, 2), Range(2, 6), recipe)
+        Case((Layer(unit),), Arithmetic(operation, Range(1, 2), Range(2, 6)), recipe)
         for unit, operation in (
             ("NMU", "multiply"),
             ("NAU", "add"),
@@ -105,7 +105,7 @@ def test_networks_that_read_images_are_true(tmp_path):
     fixed = pair.replace(
         model=(Layer("Fixed", options=(("operation", "multiply"),)),), recipe=Recipe(steps=3, batch=16)
     )
-    late = fixed.replace(digits=fixed.digits.replace(chosen="train"))
+    late = fixed.replace(chosen="train")
     (tmp_path / "changed").mkdir()
     asked = Experiment("images", "Small ones", (pair, fixed, late), (0,))
     run([asked], tmp_path, device="cpu", workers=1)

@@ -7,7 +7,7 @@ import sympy
 import torch
 
 import nalm
-from nalm.config import Case, Layer, Range, Recipe, Threshold
+from nalm.config import Arithmetic, Case, Layer, Range, Recipe, Threshold
 from nalm.engine import check, train
 from nalm.formulas.parse import parse
 from nalm.formulas.symbolic import disagreement
@@ -136,7 +136,13 @@ def test_a_line_is_seen_by_the_next_step():
 
 def case(layer, formula="add-mul"):
     fixed = Threshold("fixed")
-    return Case((layer,), formula, Range(1, 2), Range(2, 6), Recipe(steps=5), 4, 1, 0, 4, threshold=fixed)
+    return Case(
+        (layer,),
+        Arithmetic(
+            formula, Range(1, 2), Range(2, 6), inputs=4, subset=1, overlap=0, subsets=4, threshold=fixed
+        ),
+        Recipe(steps=5),
+    )
 
 
 def test_runs_of_a_network_do_not_depend_on_their_neighbours():

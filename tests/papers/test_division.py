@@ -135,7 +135,7 @@ def test_thresholds_of_small_divisors_are_the_published_ones():
 
 def test_the_small_tasks_need_nothing_but_the_unit():
     for case in EXPERIMENTS["thesis/ch5/small"].cases:
-        assert case.train == case.test and case.data == "authors"
+        assert case.train == case.test and case.task.data == "authors"
         assert case.recipe.steps == (5_000 if case.inputs == 1 else 50_000)
         assert bool(case.recipe.penalties) == (case.inputs == 2)
 
@@ -188,7 +188,7 @@ def test_the_inalu_papers_tasks_have_the_settings_of_its_code():
         for c in e.cases:
             r = c.recipe
             assert (r.steps, r.batch, r.lr, r.optimiser, r.clip_value) == (100_000, 64, 1e-2, "rmsprop", 0.1)
-            assert r.inalu == (unit_of(c) == "INALU") and c.sample == 64_000
+            assert r.inalu == (unit_of(c) == "INALU") and c.task.sample == 64_000
     assert len(EXPERIMENTS["schloer/minimal"].claims) == 2 * 7 * 4
 
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy.stats import qmc
 
-from nalm.config import Case, Layer, Range, Recipe, Threshold, grid, sequence
+from nalm.config import Arithmetic, Case, Layer, Range, Recipe, Threshold, grid, sequence
 from nalm.engine import check, populations, product, train
 from nalm.engine.measures import counted, grid_errors, lattice
 from nalm.engine.model import Network
@@ -150,13 +150,15 @@ def test_what_makes_no_sense_is_a_sentence(change, words):
 def test_measures_are_of_the_end_and_the_same_alone_as_among_others():
     case = Case(
         (Layer("NPU", 2), Layer("Linear", 2, (("bias", False),))),
-        "multiply, sqrt",
-        Range(0.1, 2.1),
-        Range(0.1, 4),
+        Arithmetic(
+            "multiply, sqrt",
+            Range(0.1, 2.1),
+            Range(0.1, 4),
+            threshold=Threshold("fixed"),
+            grids=(("multiply", grid(-1, 1, 0.5)), ("sqrt", grid(0.5, 2, 0.5))),
+            counts=(1e-3,),
+        ),
         Recipe(steps=20, batch=16),
-        threshold=Threshold("fixed"),
-        grids=(("multiply", grid(-1, 1, 0.5)), ("sqrt", grid(0.5, 2, 0.5))),
-        counts=(1e-3,),
     )
     both, one = (train(case, seeds, "cpu", compiled=False) for seeds in ((0, 1), (1,)))
     assert both.measures[1].keys() == {"test", "validation", "nonzero 0.001", "multiply", "sqrt"}

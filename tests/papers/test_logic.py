@@ -8,7 +8,7 @@ import sympy
 import torch
 
 import nalm
-from nalm.config import Case, Experiment, Layer, Range, Recipe, Threshold, grid
+from nalm.config import Arithmetic, Case, Experiment, Layer, Lists, Range, Recipe, Threshold, grid
 from nalm.engine import train
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS, experiments
@@ -74,7 +74,7 @@ def test_two_layers_express_what_one_cannot(name, unit, rows, last):
     assert torch.equal(network(x), truths(name, x))
     a, b = sympy.symbols("a b")
     formula = network[1].formulas(network[0].formulas([a, b]))[0]
-    case = Case((Layer("NLRL", 2), Layer("NLRL")), name, grid(0, 2), grid(0, 2))
+    case = Case((Layer("NLRL", 2), Layer("NLRL")), Arithmetic(name, grid(0, 2), grid(0, 2)))
     assert right(case, 0, str(formula)) and not right(case, 0, "a*b")
 
 
@@ -136,7 +136,7 @@ def test_a_rule_is_said_in_the_words_of_logic():
 
 
 def test_a_rule_is_right_where_its_inputs_can_lie():
-    less = Case((Layer("NSR"),), "less", grid(-9, 10), grid(-9, 10))
+    less = Case((Layer("NSR"),), Arithmetic("less", grid(-9, 10), grid(-9, 10)))
     strict, loose = "Piecewise((1, b > a), (0, True))", "Piecewise((1, a <= b), (0, True))"
     assert right(less, 0, strict) and not right(less, 0, loose)
     assert right(less.replace(train=Range(-1, 1)), 0, loose)  # floats are never equal
@@ -148,7 +148,7 @@ def test_a_rule_is_right_where_its_inputs_can_lie():
         "?",
     ):
         assert not right(less, 0, wrong)
-    count = Case((Layer("Counter"),), "count", grid(0, 9), grid(0, 9), inputs=5)
+    count = Case((Layer("Counter"),), Lists("count", grid(0, 9), grid(0, 9), inputs=5))
     assert right(count, 0, "h + Piecewise((1, Eq(q, x)), (0, True))") and not right(count, 0, "h + 1")
     assert str(truth(count, 0)) == "h + Piecewise((1, Eq(q, x)), (0, True))"
 
@@ -170,7 +170,7 @@ def test_a_grid_holds_every_step_equally_often(spread, values):
 
 
 def test_a_length_beyond_training_is_said_only_where_there_is_one():
-    case = Case((Layer("Smallest"),), "smallest", grid(0, 9), grid(0, 9), inputs=3)
+    case = Case((Layer("Smallest"),), Lists("smallest", grid(0, 9), grid(0, 9), inputs=3))
     longer = case.replace(test_inputs=20)
     assert "test_inputs" not in case.json() and '"test_inputs":20' in longer.json()
     assert all(Case.from_json(c.json()) == c for c in (case, longer)) and case.hash != longer.hash
@@ -230,7 +230,7 @@ def test_a_snapped_minimum_is_perfect_and_a_jump_is_not_learnt():
 
 def test_an_untrained_network_is_judged_by_its_mistakes_and_by_its_rule():
     recipe = Recipe(steps=1, batch=8)
-    case = Case((Layer("NSR"),), "less", grid(-3, 4), grid(-3, 4), recipe, threshold=RIGHT)
+    case = Case((Layer("NSR"),), Arithmetic("less", grid(-3, 4), grid(-3, 4), threshold=RIGHT), recipe)
     ruled = case.replace(threshold=Threshold("fixed", value=1e-5, metric="rule"))
     runs = train([case, ruled], range(2), "cpu", compiled=False)
     rows = [10_000 * error for r in runs.test for error in r]
@@ -243,7 +243,7 @@ def test_an_untrained_network_is_judged_by_its_mistakes_and_by_its_rule():
 def test_a_comparison_is_learnt_and_holds_for_larger_numbers(compiled):
     model = (Layer("NSR", 1, (("redundancy", 10),)),)
     recipe = Recipe(steps=2_000, lr=1e-2, loss="bce")
-    case = Case(model, "equal", grid(-9, 10), grid(991, 1010), recipe, inputs=4, threshold=RIGHT)
+    case = Case(model, Arithmetic("equal", grid(-9, 10), grid(991, 1010), inputs=4, threshold=RIGHT), recipe)
     runs = train(case, range(5), "cpu", compiled=compiled)
     assert runs.solved.all() and all(
         right(case, s, f) for s, f in zip(runs.seeds, runs.formulas, strict=True)
@@ -255,7 +255,7 @@ def test_a_minimum_is_learnt_on_three_numbers_and_holds_for_fifty():
     (case,) = [
         c
         for c in EXPERIMENTS["logic/minimum"].cases
-        if c.threshold.metric == "rule" and c.test_inputs == 20 and c.test != c.train
+        if c.threshold.metric == "rule" and c.task.test_inputs == 20 and c.test != c.train
     ]
     runs = train(case.replace(test_inputs=50), range(3), "cpu", compiled=False)
     assert runs.solved.all() and all(

@@ -57,7 +57,7 @@ def test_a_two_layer_model_trains_all_ranges_and_seeds_in_one_program():
     for e in experiments("thesis/ch4/arithmetic") + experiments("thesis/ch4/noise-ranges"):
         assert e.seeds == tuple(range(20)) and len(e.claims) >= 9
         for c in e.cases:
-            assert (c.inputs, c.subset, c.overlap, c.used) == (100, 25, 12, 38)
+            assert (c.inputs, c.task.subset, c.task.overlap, c.task.used) == (100, 25, 12, 38)
             ramp = dict(c.recipe.penalties)["weight"]
             assert (ramp.weight, ramp.start, ramp.end) == (10, 1e6, 2e6)
 
@@ -76,7 +76,7 @@ def test_the_default_task_has_eleven_models_and_six_operations_in_eleven_program
 
 def test_the_simple_task_is_two_fixed_sums_of_four_inputs():
     (case, *_) = EXPERIMENTS["madsen/simple"].cases
-    assert case.operands == ((0, 4), (0, 2)) and case.recipe.steps == 200_000 and case.inputs == 4
+    assert case.task.operands == ((0, 4), (0, 2)) and case.recipe.steps == 200_000 and case.inputs == 4
 
 
 def test_sweeps_vary_one_thing_and_every_published_number_has_its_case():
@@ -98,10 +98,15 @@ def test_sweeps_vary_one_thing_and_every_published_number_has_its_case():
     assert {c.model[0].out for c in madsen.HIDDEN.values()} == set(range(2, 11))
     steps = {c.inputs: c.recipe.steps for c in madsen.INPUTS.values()}
     assert steps[100] == 5_000_000 and steps[125] == 10_000_000 and steps[300] == 15_000_000
-    assert {(c.subset, c.overlap) for c in madsen.OVERLAP.values()} == {
+    assert {(c.task.subset, c.task.overlap) for c in madsen.OVERLAP.values()} == {
         *((25, math.floor(25 * r)) for r in (0, 0.1, 0.25, 0.5, 0.75, 1))
     }
-    assert {(c.subset, c.overlap) for c in madsen.SUBSET.values()} == {(5, 2), (10, 5), (25, 12), (50, 25)}
+    assert {(c.task.subset, c.task.overlap) for c in madsen.SUBSET.values()} == {
+        (5, 2),
+        (10, 5),
+        (25, 12),
+        (50, 25),
+    }
 
 
 def test_sizes_of_sums_are_numbers_and_share_a_program():

@@ -72,7 +72,7 @@ def test_a_map_averages_to_the_measure(found):
         if (
             weights and scatter.model(o.case) != "iNALU"
         ):  # whose saturated weights are known to seven digits only
-            for name, points in o.case.grids:
+            for name, points in o.case.task.grids:
                 _, errors = errors_over(o.case, weights, name, points)
                 assert errors.mean() == pytest.approx(o.measures[name], rel=1e-3)
 

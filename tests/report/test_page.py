@@ -12,7 +12,7 @@ import pytest
 from made import case, runs
 
 from nalm import stats
-from nalm.config import Case, Experiment, Layer
+from nalm.config import Arithmetic, Case, Experiment, Layer
 from nalm.experiments import EXPERIMENTS
 from nalm.report import page as pages
 from nalm.results.store import Store
@@ -238,7 +238,7 @@ def test_the_page_stays_small(shipped):
 
 def test_hostile_names_are_shown_and_not_executed(browser, tmp_path):
     evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
-    hostile = Case((Layer(evil),), "multiply", case().train, case().test)
+    hostile = Case((Layer(evil),), Arithmetic("multiply", case().train, case().test))
     with Store(tmp_path / "out", create=True) as store:
         store.begin(f"nalm run {evil}", evil)
         store.register(Experiment(evil, evil, (hostile,), (0, 1)))

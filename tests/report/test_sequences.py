@@ -48,7 +48,7 @@ def made(case, seeds, measures, validation, test, steps=STEPS):
 
 def by_length(case, errors):
     """Errors that grow tenfold with the length, and shares of right results."""
-    lengths = case.digits.lengths
+    lengths = case.task.lengths
     found = {f"test.{n}.error": np.array(errors) * 10.0 ** (n % 20) for n in lengths}
     return found | {f"test.{n}.right": np.array([0.0, 0.5, 0.75]) for n in lengths}
 
@@ -99,7 +99,7 @@ def test_success_and_errors_by_length(folder):
 def test_every_evaluation_of_a_sequence_is_kept(tmp_path):
     """Limits are known late: which evaluation is the first below one cannot be said when a run is stored."""
     steps, errors = np.arange(201) * 1_935, np.linspace(9, 1, 201)
-    measures = {f"test.{n}.{what}": errors for n in NMU.digits.lengths for what in ("error", "right")}
+    measures = {f"test.{n}.{what}": errors for n in NMU.task.lengths for what in ("error", "right")}
     runs = made(NMU, (0,), [measures], [errors], [errors], steps)
     with Store(tmp_path, create=True) as store:
         store.begin("nalm run mnist", "2.9")

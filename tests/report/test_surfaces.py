@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from nalm.config import Case, Experiment, Layer, Range, Recipe, Threshold, points
+from nalm.config import Arithmetic, Case, Experiment, Layer, Range, Recipe, Threshold, points
 from nalm.config.labels import axis, labels, places
 from nalm.engine import train
 from nalm.engine.model import Network
@@ -18,19 +18,13 @@ from nalm.results.store import Store
 
 GRID = Case(
     (Layer("NMU"),),
-    "multiply",
-    points(-2, -1.8),
-    Range(-6, -2),
+    Arithmetic("multiply", points(-2, -1.8), Range(-6, -2), threshold=Threshold("fixed")),
     Recipe(steps=150, batch=1, optimiser="sgd", lr=1e-2, grid=3),
-    threshold=Threshold("fixed"),
 )
 PERCEPTRON = Case(
     (Layer("MLP", options=(("hidden", (40,)),)),),
-    "add",
-    Range(1, 2),
-    Range(2, 6),
+    Arithmetic("add", Range(1, 2), Range(2, 6), threshold=Threshold("fixed")),
     Recipe(steps=2, batch=4),
-    threshold=Threshold("fixed"),
 )
 UNIT = PERCEPTRON.replace(model=(Layer("NAU"),))
 

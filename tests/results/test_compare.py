@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import nalm.cli.compare  # noqa: F401  (registers its commands)
 from nalm.claims.compare import compare_published
 from nalm.cli.app import app
-from nalm.config import Case, Experiment, Layer, Range
+from nalm.config import Arithmetic, Case, Experiment, Layer, Range
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
 from nalm.results.compare import compare
@@ -227,7 +227,7 @@ HOSTILE = "[/red][bold]x[/bold]\\[link=file:///]\x1b[31m\r\n" + "y" * 90
 
 
 def test_hostile_names_are_text(tmp_path):
-    odd = Case((Layer(HOSTILE),), HOSTILE, Range(1, 2), Range(2, 6))
+    odd = Case((Layer(HOSTILE),), Arithmetic(HOSTILE, Range(1, 2), Range(2, 6)))
     for name, test in (("a", 1e-12), ("b", 1.0)):
         with Store(tmp_path / name, create=True) as store:
             store.register(Experiment(SHOWN, SHOWN, (odd,), (0, 1)))

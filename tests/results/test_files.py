@@ -53,9 +53,9 @@ def test_the_origin_is_told_without_paths_of_this_machine(folder):
 def test_curves_and_trajectories_come_along(folder):
     results, _ = folder
     curves = shipped.curves(results / "group" / "small.csv")
-    assert curves[case().hash[:12], 1]["steps"].tolist() == [0, 1_000, 2_000]
-    assert curves[case().hash[:12], 1]["test"].tolist() == [4.5, 0.5, 0.5]
-    assert "0.weight[1]" in curves[case().hash[:12], 0]
+    assert curves[case().key, 1]["steps"].tolist() == [0, 1_000, 2_000]
+    assert curves[case().key, 1]["test"].tolist() == [4.5, 0.5, 0.5]
+    assert "0.weight[1]" in curves[case().key, 0]
 
 
 def test_other_tables_are_not_taken_for_runs(folder):
@@ -166,8 +166,8 @@ def test_every_shipped_table_can_be_read_and_belongs_to_an_experiment(name):
     seeds: dict = {}
     for o in outcomes:
         seeds.setdefault(o.case, set()).add(o.seed)
-    asked = {case if case.digits is None else case.trunk for case in known.cases}  # images: however long
-    have = {case if case.digits is None else case.trunk for case in seeds}
+    asked = {case if not case.task.extends else case.trunk for case in known.cases}  # images: however long
+    have = {case if not case.task.extends else case.trunk for case in seeds}
     assert have == asked or name in PARTLY
     assert have <= asked
     for found in seeds.values():
@@ -175,9 +175,9 @@ def test_every_shipped_table_can_be_read_and_belongs_to_an_experiment(name):
         assert found in (set(known.seeds), *fewer)
     assert len(outcomes) == origin["runs"]
     curves = shipped.curves(path)
-    assert set(curves) <= {(o.case.hash[:12], o.seed) for o in outcomes}
+    assert set(curves) <= {(o.case.key, o.seed) for o in outcomes}
     for asked_for, found in seeds.items():
-        drawn = {seed for key, seed in curves if key == asked_for.hash[:12]}
+        drawn = {seed for key, seed in curves if key == asked_for.key}
         needed = found if whole(asked_for) else set(sorted(found)[:SEEDS])
         assert drawn >= needed
     assert all({"steps", "test"} <= set(found) for found in curves.values())
@@ -238,7 +238,7 @@ def test_where_a_unit_divides_the_other_way_round_the_reader_reads_nine_over_the
     for o in shipped.read(path):
         unit = o.case.model[0].unit
         if unit in DIVIDERS:
-            counts = curves[o.case.hash[:12], o.seed]["test.confusion"].reshape(2, 10, 10).sum(0)
+            counts = curves[o.case.key, o.seed]["test.confusion"].reshape(2, 10, 10).sum(0)
             turned = unit == "NMRU" or name == "division-starts"
             assert o.formula == ("b/a" if turned else "a/b")
             asked = [d for d in range(1, 10) if counts[d].sum()]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nalm.config import Case, Experiment, Layer, Range, Recipe
+from nalm.config import Arithmetic, Case, Experiment, Layer, Range, Recipe
 
 GREEDY = """
 import torch
@@ -17,7 +17,11 @@ class Greedy(NMU):
 
 
 def case(unit="NMU", operation="multiply", steps=2_000):
-    return Case((Layer(unit),), operation, Range(1, 2), Range(2, 6), Recipe(lr=1e-2, steps=steps, batch=16))
+    return Case(
+        (Layer(unit),),
+        Arithmetic(operation, Range(1, 2), Range(2, 6)),
+        Recipe(lr=1e-2, steps=steps, batch=16),
+    )
 
 
 def experiment(*cases, seeds=(0, 1, 2)):

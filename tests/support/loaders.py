@@ -17,8 +17,9 @@ from nalm.cli import tabular
 from nalm.config import Case, Experiment
 from nalm.discover.law import files as saved
 from nalm.discover.regressor import NALMRegressor
-from nalm.engine import Run, Training
+from nalm.engine import Run
 from nalm.engine.images import mnist
+from nalm.engine.numbers import Training
 from nalm.formulas.parse import parse
 from nalm.lab.executors.base import tensors
 from nalm.lab.status import status

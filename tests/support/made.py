@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from nalm.config import Case, Claim, Layer, Range, Recipe
+from nalm.config import Arithmetic, Case, Claim, Layer, Range, Recipe
 from nalm.results.runs import Outcome, Runs
 
 
 def case(lr=1e-3):
-    return Case((Layer("NMU"),), "multiply", Range(1, 2), Range(2, 6), Recipe(lr=lr, steps=2_000))
+    return Case((Layer("NMU"),), Arithmetic("multiply", Range(1, 2), Range(2, 6)), Recipe(lr=lr, steps=2_000))
 
 
 def runs(cases=None, seeds=(0, 1), test=(1.0, 1e-12)):
@@ -34,7 +34,7 @@ def runs(cases=None, seeds=(0, 1), test=(1.0, 1e-12)):
 
 def outcomes(unit, solved, at=3_000, sparsity=0.0, train=None, inputs=2):
     train = train or Range(1, 2)
-    case = Case((Layer(unit),), "multiply", train, Range(2, 6), inputs=inputs)
+    case = Case((Layer(unit),), Arithmetic("multiply", train, Range(2, 6), inputs=inputs))
     return [
         Outcome(
             case=case,

@@ -2,7 +2,7 @@
 
 from made import runs
 
-from nalm.config import Case, Experiment, Layer, Range, Recipe
+from nalm.config import Arithmetic, Case, Experiment, Layer, Range, Recipe
 from nalm.results.store import FIELDS, Store
 
 UNITS = ("NMU", "SNMU", "NAU", "NRU", "RealNPU", "NALU", "INALU", "NACMul", "NMRU", "NPU")
@@ -19,9 +19,7 @@ def cases(count):
     return [
         Case(
             (Layer(UNITS[i % 10]),),
-            "multiply",
-            Range(*RANGES[i // 10 % 5]),
-            Range(2, 6),
+            Arithmetic("multiply", Range(*RANGES[i // 10 % 5]), Range(2, 6)),
             Recipe(steps=2_000, lr=1e-3 * (1 + i // 50)),
         )
         for i in range(count)

@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy.sparse.csgraph import shortest_path as by_scipy
 
-from nalm.config import Case, Layer, grid
+from nalm.config import Case, Layer, Lists, grid
 from nalm.errors import NALMError
 from nalm.operations import LISTS
 from nalm.tasks import Target
@@ -43,8 +43,8 @@ def test_a_graph_is_square():
 
 
 def test_lists_of_any_length_have_a_target_and_do_not_mix():
-    case = Case((Layer("Smallest"),), "smallest", grid(0, 9), grid(0, 9), inputs=3)
+    case = Case((Layer("Smallest"),), Lists("smallest", grid(0, 9), grid(0, 9), inputs=3))
     target = Target([case], [0])
     assert target(torch.tensor([[[3.0, 2.0, 5.0, 1.0, 8.0]]])).tolist() == [[[1.0]]]
     with pytest.raises(NALMError, match="the same of their lists"):
-        Target([case, case.replace(operation="add")], [0, 0])
+        Target([case, case.replace(operation="count")], [0, 0])

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nalm import functional as F
-from nalm.config import Case, Growth, Layer, Range, Recipe, Threshold
+from nalm.config import Arithmetic, Case, Growth, Layer, Range, Recipe, Threshold
 from nalm.operations import OPERATIONS
 from nalm.tasks import Target, offset, subsets
 from nalm.tasks.operands import apply, masks
 
 PUBLISHED = "5,5,8,8,7,3,3,4,3,5,4,0,6,2,8,8,5,1,3,5,3,8,5,3,2"  # of I = 10 and seeds 0 to 24, spec 1.1
-SMT = Case((Layer("NMU"),), "multiply", Range(1, 2), Range(2, 6))
+SMT = Case((Layer("NMU"),), Arithmetic("multiply", Range(1, 2), Range(2, 6)))
 TEN = SMT.replace(inputs=10)
 ADT = SMT.replace(inputs=100, subset=25, overlap=12)
 NUMPY = {
@@ -41,9 +41,9 @@ def inputs(runs: int, rows: int, size: int, seed: int = 0) -> torch.Tensor:
 def by_numpy(case: Case, seed: int, x: np.ndarray) -> np.ndarray:
     """Spec 1.1, steps 2, 3 and 6, word for word: subset k starts at the last end less the overlap."""
     start, sums = offset(case, seed), []
-    for _ in range(case.subsets):
-        sums.append(sum(x[:, column] for column in range(start, start + case.subset)))
-        start = start + case.subset - case.overlap
+    for _ in range(case.task.subsets):
+        sums.append(sum(x[:, column] for column in range(start, start + case.task.subset)))
+        start = start + case.task.subset - case.task.overlap
     if case.operation in ("add", "multiply"):
         return sum(sums) if case.operation == "add" else math.prod(sums)
     return NUMPY[case.operation](*sums[:2])
@@ -70,7 +70,7 @@ def test_the_authors_offsets_are_the_published_ones():
 @pytest.mark.parametrize("data", ["draws", "authors"])
 def test_the_default_two_layer_task_uses_38_inputs_anywhere_among_100(data):
     case = ADT.replace(data=data)
-    assert case.used == 38
+    assert case.task.used == 38
     assert {offset(case, seed) for seed in range(2_000)} == set(range(63))
     for seed in range(20):
         one, other = subsets(case, seed)
@@ -220,7 +220,7 @@ def test_one_operation_on_operands_is_its_formula():
 
 def test_operands_may_be_given_and_of_any_size():
     case = SMT.replace(inputs=4, operands=((0, 4), (0, 2)))
-    assert case.used == 4 and subsets(case, 0) == subsets(case, 7) == [range(4), range(2)]
+    assert case.task.used == 4 and subsets(case, 0) == subsets(case, 7) == [range(4), range(2)]
     x = inputs(2, 5, 4)
     torch.testing.assert_close(Target([case] * 2, [0, 7])(x)[..., 0], x.sum(-1) * x[..., :2].sum(-1))
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from nalm import draws
-from nalm.config import Case, Layer, Range
+from nalm.config import Arithmetic, Case, Layer, Range
 from nalm.engine.numbers.program import Program
 from nalm.engine.plan import Run
 from nalm.experiments.published import claims
@@ -67,7 +67,9 @@ def test_the_numbers_of_table_6_1_multiply(which):
 
 @pytest.mark.parametrize(("sample", "rows"), [(0, 10_000), (64, 64)])
 def test_each_run_is_scaled_by_its_own_training_data(sample, rows):
-    case = Case((Layer("NMU"),), "multiply", Range(1, 2), Range(2, 6), sample=sample, scaling="zscore")
+    case = Case(
+        (Layer("NMU"),), Arithmetic("multiply", Range(1, 2), Range(2, 6), sample=sample, scaling="zscore")
+    )
     runs = [Run(case, 3, 0), Run(case.replace(train=Range(10, 20)), 4, 1)]
     data = Program(runs, torch.device("cpu"), False).data
     keys = draws.keys([3, 4], "train")

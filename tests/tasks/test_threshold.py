@@ -4,7 +4,7 @@ import importlib
 
 import pytest
 
-from nalm.config import Case, Layer, Range, Recipe, Threshold, mirrored
+from nalm.config import Arithmetic, Case, Layer, Range, Recipe, Threshold, mirrored
 from nalm.errors import NALMError
 from nalm.tasks import threshold
 
@@ -20,7 +20,7 @@ TABLE = {  # spec 1.7, in the order of these ranges
     (10, "divide"): "6.85e-6, 1.68e-7, 2.07e-7, 4.38e-8, 1.68e-7, 4.39e-8, 1.68e-7, 1.99e-7, 6.85e-6",
     (100, "add"): "9.00e-4, 1.60e-5, 1.33e-5, 1.21e-6, 1.60e-5, 1.21e-6, 1.60e-5, 1.30e-5, 9.00e-4",
 }
-SMT = Case((Layer("NMU"),), "multiply", Range(1, 2), Range(2, 6))
+SMT = Case((Layer("NMU"),), Arithmetic("multiply", Range(1, 2), Range(2, 6)))
 ADT = SMT.replace(inputs=100, subset=25, overlap=12, threshold=Threshold("sums"))
 
 

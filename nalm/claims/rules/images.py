@@ -21,9 +21,7 @@ def _epochs(runs: Sequence[Outcome]) -> tuple[int, int]:
 
 def folds(runs: Sequence[Outcome]) -> str:
     """How many folds there are: seeds beyond the last begin again with the first."""
-    digits = runs[0].case.digits
-    assert digits is not None
-    count = len({o.seed % digits.folds for o in runs})
+    count = len({o.seed % o.case.task.folds for o in runs})
     many = "one fold" if count == 1 else f"{count} folds"
     return many if count == len(runs) else f"{len(runs)} runs of {many}"
 

@@ -17,7 +17,7 @@ import scipy.stats
 from nalm import stats
 from nalm.claims import Verdict
 from nalm.claims.rules.images import told
-from nalm.config import Case, Claim, Digits
+from nalm.config import Case, Claim, Task
 from nalm.config.labels import labels, places
 from nalm.errors import NALMError
 from nalm.experiments.mnist.colour import FIGURES
@@ -67,7 +67,7 @@ class Kind:
     """What runs share that are measured by the same references: the question, the images, how long they trained."""
 
     operation: str
-    digits: Digits
+    task: Task
     steps: int
 
 
@@ -101,12 +101,12 @@ class Row:
 
 def of_sequences(outcomes: Iterable[Outcome]) -> list[Outcome]:
     """The runs that read sequences."""
-    return [o for o in outcomes if o.case.digits is not None and o.case.digits.length]
+    return [o for o in outcomes if o.case.task.lengths]
 
 
 def by_length(outcomes: Iterable[Outcome], curves: Curves) -> dict[Kind, list[Row]]:
     """By kind one row for every case, the references first; nothing where no reference has learnt its digits."""
-    runs = [o for o in of_sequences(outcomes) if (o.case.hash[:12], o.seed) in curves]
+    runs = [o for o in of_sequences(outcomes) if (o.case.key, o.seed) in curves]
     groups: dict[Case, list[Outcome]] = {}
     for o in runs:
         groups.setdefault(o.case, []).append(o)
@@ -117,7 +117,7 @@ def by_length(outcomes: Iterable[Outcome], curves: Curves) -> dict[Kind, list[Ro
         given = [o for o in runs if is_reference(o.case) and o.solved and _kind(o.case) == kind]
         if given:
             bound = limits(np.array([_at_best(o, curves, "error") for o in given]))
-            gaps = [np.diff(curves[o.case.hash[:12], o.seed]["steps"]).max(initial=0) for o in mine]
+            gaps = [np.diff(curves[o.case.key, o.seed]["steps"]).max(initial=0) for o in mine]
             row = Row(case, names[case], _lengths(case, mine, curves, bound), float(max(gaps)))
             found.setdefault(kind, []).append(row)
     return found
@@ -135,8 +135,7 @@ def titles(found: Mapping[Kind, Sequence[Row]]) -> dict[Kind, str]:
 
 
 def _kind(case: Case) -> Kind:
-    assert case.digits is not None
-    return Kind(case.operation, case.digits, case.recipe.steps)
+    return Kind(case.operation, case.task.replace(inputs=2), case.recipe.steps)  # whatever the cell's width
 
 
 def is_reference(case: Case) -> bool:
@@ -154,19 +153,17 @@ def named(cases: Iterable[Case]) -> dict[Case, str]:
 
 
 def _at_best(o: Outcome, curves: Curves, what: str) -> list[float]:
-    assert o.case.digits is not None
-    own = curves[o.case.hash[:12], o.seed]
+    own = curves[o.case.key, o.seed]
     at = int(np.argmin(np.abs(own["steps"] - o.best_step)))
-    return [float(own[f"test.{n}.{what}"][at]) for n in o.case.digits.lengths]
+    return [float(own[f"test.{n}.{what}"][at]) for n in o.case.task.lengths]
 
 
 def _lengths(case: Case, runs: Sequence[Outcome], curves: Curves, bound: Array) -> tuple[Length, ...]:
-    assert case.digits is not None
     errors, right = (np.array([_at_best(o, curves, what) for o in runs]) for what in ("error", "right"))
     rows = []
-    for k, length in enumerate(case.digits.lengths):
+    for k, length in enumerate(case.task.lengths):
         solved = [o for o, error in zip(runs, errors[:, k], strict=True) if error < bound[k]]
-        own = [curves[o.case.hash[:12], o.seed] for o in solved]
+        own = [curves[o.case.key, o.seed] for o in solved]
         steps = [first_below(c["steps"], c[f"test.{length}.error"], bound[k]) for c in own]
         rows.append(
             Length(

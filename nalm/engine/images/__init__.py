@@ -1,4 +1,7 @@
-"""Units inside larger networks: images of digits are read by a network, and a unit calculates with what it reads."""
+"""Training of networks that read images of digits and calculate with what they read.
 
-from nalm.engine.images.check import check as check
+``layouts/`` says how images make an example, ``readers.py`` reads them, ``program.py`` is one step, and ``mnist.py``
+loads the files of MNIST.
+"""
+
 from nalm.engine.images.training import Training as Training

@@ -51,7 +51,7 @@ def held_out(count: int, folds: int, fold: int) -> npt.NDArray[np.int64]:
 
 
 def split(count: int, share: float) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """What is kept and what is held out of so many: scikit-learn's train_test_split(test_size=share, random_state=0).
+    """Return what is kept and what is held out, as scikit-learn's train_test_split(test_size=share, random_state=0).
 
     >>> [len(part) for part in split(72_600, 0.15)]
     [61710, 10890]

@@ -36,7 +36,6 @@ FILES = {  # name, shape, and the SHA-256 of the plain file
     ),
 }
 VARIABLE = "NALM_DATA"
-BESIDE = Path(__file__).parents[4] / "shared" / "data" / "mnist"  # beside a checkout
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -52,14 +51,14 @@ class Pictures:
 
 
 def folder(data: Path | str = "") -> Path:
-    """Where the files are: as said, or as NALM_DATA says, or in ../shared/data/mnist beside the checkout."""
+    """Return the folder of the files: the one that is given, or that of the environment variable NALM_DATA."""
     said = str(data) or os.environ.get(VARIABLE, "")
-    place = Path(said) if said else BESIDE
-    if not said and not place.is_dir():
+    if not said:
         raise NALMError(
             f"This needs the images of MNIST: put {', '.join(FILES)} (as they are, or with .gz) into a folder and name "
             f"it with --data DIR or {VARIABLE}=DIR; nothing is downloaded."
         )
+    place = Path(said)
     if not place.is_dir():
         named = "--data" if str(data) else VARIABLE
         what = "is a file" if place.exists() else "does not exist"

@@ -5,7 +5,7 @@ Images stay on the device as bytes; a step looks its samples up by their places,
 """
 
 import contextlib
-import os
+import functools
 from collections.abc import Callable, Iterator
 
 import torch
@@ -16,11 +16,13 @@ from nalm import draws
 from nalm.config import Case
 from nalm.engine import optim
 from nalm.engine.compiler import Compiler, Methods
-from nalm.engine.images.check import check
+from nalm.engine.device import fix_matrix_products, fixed_convolutions
+from nalm.engine.graphs import Graphs
 from nalm.engine.images.data import resident, shuffled
 from nalm.engine.images.layouts import LAYOUTS
 from nalm.engine.images.readers import buffers, starts
 from nalm.engine.model import Network
+from nalm.engine.step import grown, start_and_slope, update
 from nalm.losses import loss as find_loss
 
 CHUNK = 1_000  # samples that are evaluated at a time, at most
@@ -30,7 +32,7 @@ Tensors = dict[str, Tensor]
 
 
 class Program:
-    """What members have in common: the layout, the network, and the compiled functions."""
+    """The layout, the network and the compiled functions that the runs of a case share."""
 
     def __init__(
         self,
@@ -40,13 +42,10 @@ class Program:
         compiled: bool,
         precision: torch.dtype | None = None,
     ):
-        assert case.digits is not None
         on_gpu = device.type == "cuda"
-        if on_gpu:  # one result per multiplication, whatever other streams do
-            os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-        check(case)
+        fix_matrix_products(device)
         self.case, self.device = case, device
-        self.layout = LAYOUTS[case.digits.layout](case)
+        self.layout = LAYOUTS[type(case.task)](case)
         self.precision = precision or (torch.bfloat16 if on_gpu else torch.float32)
         with torch.random.fork_rng(
             devices=[]
@@ -55,14 +54,14 @@ class Program:
             self.judge = self.layout.network(self.precision).eval()
         self._learn = Methods(self.network, "penalised", "project")
         self.quiet = Methods(self.judge, "forward", "seen")  # without noise
-        self.pictures = resident(case.digits.source, data, str(device))
+        self.pictures = resident(case.task.source, data, str(device))
         self.compiler = Compiler(compiled and on_gpu)  # on a CPU convolutions are all of the time
         self.optimiser = optim.optimiser(case.recipe.optimiser, case.recipe.momentum, case.recipe.decay)
         self._steps: dict[str, Callable[..., object]] = {}
 
     @property
     def mode(self) -> str:
-        """How steps are run: captured or eager, compiled or not."""
+        """The way in which steps are run: captured or eager, compiled or not."""
         words = [
             *(["captured"] if self.device.type == "cuda" else []),
             *(["compiled"] * bool(self.compiler.proven)),
@@ -70,14 +69,14 @@ class Program:
         return " ".join(words) or "eager"
 
     def step(self, loss_name: str) -> Callable[..., object]:
-        """The function that takes one step."""
+        """Return the function that takes one step."""
         if loss_name not in self._steps:
             self._steps[loss_name] = self._step(loss_name)
         return self.compiler(f"train {loss_name}", self._steps[loss_name])
 
     def _step(self, loss_name: str) -> Callable[..., object]:
-        """One step: look up, read, calculate, gradient, clip, update, project."""
-        case, recipe, epoch = self.case, self.case.recipe, self.case.epoch
+        """Return one step: look up, read, calculate, gradient, clip, update, project."""
+        recipe, epoch = self.case.recipe, self.case.epoch
         names = [name for name, _ in recipe.penalties]
         loss = find_loss(loss_name)
 
@@ -97,11 +96,8 @@ class Program:
             def objective(p: Tensors) -> Tensor:
                 output, terms = self._learn("penalised", {**p, **noise, **counters}, x, names)
                 total: Tensor = loss(output, y, output)
-                for name, ramp in case.recipe.penalties:
-                    share = (at >= ramp.start).float()
-                    if ramp.end > ramp.start:
-                        share = ((at - ramp.start) / (ramp.end - ramp.start)).clamp(0, 1)
-                    total = total + ramp.weight * share * terms[name]
+                for name, ramp in recipe.penalties:
+                    total = total + ramp.weight * grown(at, *start_and_slope(ramp)) * terms[name]
                 return total
 
             gradients: Tensors = grad(objective)(params)
@@ -111,19 +107,10 @@ class Program:
                     for n, g in gradients.items()
                 }
             if recipe.clip_norm > 0:
-                norm = torch.stack([g.square().sum() for g in gradients.values()]).sum().sqrt()
-                factor = (recipe.clip_norm / (norm + 1e-6)).clamp_max(1.0)
-                gradients = {n: g * factor for n, g in gradients.items()}
-            moved: Tensors = {}
-            for name, p in params.items():
-                change, state = self.optimiser(gradients[name], slots[name], t["lr"], at)
-                moved[name] = p - change
-                for old, new in zip(slots[name], state, strict=True):
-                    old.copy_(new)
-            self._learn("project", moved)
-            for name, p in params.items():
-                p.copy_(moved[name])
-            at.add_(1)
+                runs = optim.clip_norm({n: g.unsqueeze(0) for n, g in gradients.items()}, t["clip_norm"])
+                gradients = {n: g.squeeze(0) for n, g in runs.items()}
+            rule = self.optimiser, t["lr"]
+            update(params, gradients, slots, rule, at, lambda moved: self._learn("project", moved))
 
         return step
 
@@ -146,8 +133,7 @@ class Member:
         self.program, self.seed = program, seed
         device, case = program.device, program.case
         self.stream = torch.cuda.Stream() if device.type == "cuda" else None
-        assert case.digits is not None
-        begun = starts(program.network, seed, case.digits.start, case.recipe.starts)
+        begun = starts(program.network, seed, case.task.start, case.recipe.starts)
         self.params = {n: p.to(device) for n, p in begun.items()}
         count = len(program.optimiser.slots)
         self.slots = {n: [torch.zeros_like(p) for _ in range(count)] for n, p in self.params.items()}
@@ -159,14 +145,14 @@ class Member:
             "rows": self.train.new_zeros(case.epoch * case.recipe.batch, *self.train.shape[1:]),
             "grid": torch.arange(case.recipe.batch, device=device),
             "lr": torch.tensor([case.recipe.lr], device=device),
+            "clip_norm": torch.tensor([case.recipe.clip_norm], device=device),
             "transform": draws.keys([seed], "transform", device=device)[0],
         }
         self.sets = {name: self._set(rows.to(device), i) for i, (name, rows) in enumerate(sets.items())}
         self.sizes = {name: len(rows) for name, rows in sets.items()}
         self.shared = {"images": program.pictures.images, "digits": program.pictures.digits}
-        self.graphs: dict[str, torch.cuda.CUDAGraph] = {}
+        self.graphs = Graphs(device, self.stream)
         self.epoch = -1  # whose order is in the tables
-        self.called: set[str] = set()  # what has run once, and so can be captured
         if self.stream is not None:
             torch.cuda.synchronize()
 
@@ -189,31 +175,9 @@ class Member:
 
     @contextlib.contextmanager
     def here(self) -> Iterator[None]:
-        """On the member's own stream; convolutions by rules and not by trial, so that a run can be repeated."""
-        before = torch.backends.cudnn.deterministic
-        torch.backends.cudnn.deterministic = True
-        try:
-            with torch.cuda.stream(self.stream):
-                yield
-        finally:
-            torch.backends.cudnn.deterministic = before
-
-    def _do(self, name: str, function: Callable[..., object], *arguments: object) -> None:
-        """Call a function of the program; on a GPU captured on its second call, and replayed from then on."""
-        if self.stream is None:
-            function(*arguments)
-        elif name in self.graphs:
-            self.graphs[name].replay()
-        elif name not in self.called:
-            self.called.add(name)
-            function(*arguments)
-        else:
-            torch.cuda.synchronize()
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, stream=self.stream):
-                function(*arguments)
-            self.graphs[name] = graph
-            graph.replay()
+        """Work on the member's own stream, in a way that can be repeated."""
+        with fixed_convolutions(), torch.cuda.stream(self.stream):
+            yield
 
     def shuffle(self, epoch: int) -> None:
         """Put the samples of an epoch in their order."""
@@ -223,25 +187,27 @@ class Member:
             rows.copy_(self.train[shuffled(len(self.train), len(rows), self.seed, epoch, rows.device)])
 
     def advance(self, loss_name: str) -> None:
-        """One step."""
+        """Take one step."""
         with self.here():
             step = self.program.step(loss_name)
-            self._do(loss_name, step, self.params, self.slots, self.at, self.noise, self.tables, self.shared)
+            own = (self.params, self.slots, self.at, self.noise, self.tables, self.shared)
+            self.graphs(loss_name, lambda: step(*own))
 
     @torch.no_grad()
     def evaluate(self) -> None:
-        """Begin to judge every set; ``judged`` waits for it."""
+        """Begin to evaluate every set; ``judged`` waits for it."""
         with self.here():
             for name, s in self.sets.items():
                 for part in ("offset", "sums", "counts"):
                     s[part].zero_()
+                chunk = functools.partial(
+                    self.program.count, self.params, self.at, self.noise, s, self.shared
+                )
                 for _ in range(len(s["rows"]) // len(s["grid"])):
-                    self._do(
-                        f"judge {name}", self.program.count, self.params, self.at, self.noise, s, self.shared
-                    )
+                    self.graphs(f"judge {name}", chunk)
 
     def judged(self) -> tuple[dict[str, float], dict[str, Tensor]]:
-        """Means by set and measure, and counts by set and table."""
+        """Return means by set and measure, and counts by set and table."""
         means: dict[str, float] = {}
         counts: dict[str, Tensor] = {}
         layout = self.program.layout
@@ -257,7 +223,7 @@ class Member:
         return means, counts
 
     def arithmetic(self) -> Network:
-        """The layers behind the reader with this run's weights, on the host."""
+        """Return the layers behind the reader with this run's weights, on the host."""
         like = self.program.network.get_submodule("arithmetic")
         assert isinstance(like, Network)
         network = Network(self.program.case.model, like.inputs, like.recurrent).eval()

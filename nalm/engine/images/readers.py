@@ -40,7 +40,7 @@ class Dropout(nn.Module):
 
 
 def linear_start(weight: tuple[int, ...]) -> dict[str, Start]:
-    """How torch starts a convolution or a linear layer: uniform within one over the root of the inputs."""
+    """Return torch's initialisation of a layer: uniform within one over the root of the number of inputs."""
     r = (1 / torch.Size(weight[1:]).numel()) ** 0.5
     return {"weight": Uniform(weight, -r, r), "bias": Uniform(weight[:1], -r, r)}
 
@@ -53,7 +53,7 @@ def convolved(conv: nn.Conv2d, x: Tensor) -> Tensor:
 
 
 class Classifier(nn.Module):
-    """Logits of the digits on images of 28 x 28 (thesis Fig. E.1, after PyTorch's MNIST example), or of another side.
+    """Logits of the digits on images of 28 x 28 (Mistry 2023, Fig. E.1, after PyTorch's example), or of another side.
 
     The convolutions and the first linear layer run in ``precision``; parameters and logits stay float32.
     """
@@ -78,7 +78,7 @@ class Classifier(nn.Module):
 
 
 def softargmax(logits: Tensor, first: int = 0) -> Tensor:
-    """The mean digit under the softmax (thesis eq. 7.3): a whole number once the network is sure.
+    """The mean digit under the softmax (Mistry 2023, equation 7.3): a whole number once the network is sure.
 
     >>> softargmax(torch.tensor([[0.0, 90.0, 0.0], [0.0, 0.0, -90.0]]), first=1).tolist()
     [2.0, 1.5]
@@ -126,7 +126,7 @@ class Pair(TwoDigits):
 
 
 def starts(network: nn.Module, seed: int, first: int = -1, between: Between = ()) -> Tensors:
-    """Initial parameters by name, a function of the seed: those of the layers as ever, a reader's as torch's.
+    """Return initial parameters by name, derived from the seed: layers start as published, the reader as in torch.
 
     Layers may begin as with another seed, ``first``, and some of their parameters ``between`` two numbers.
     """
@@ -145,7 +145,7 @@ def starts(network: nn.Module, seed: int, first: int = -1, between: Between = ()
 
 
 def buffers(network: nn.Module, seed: int) -> Tensors:
-    """What a network holds beside its parameters, by name: constants, and the keys of noise and of what is left out."""
+    """Return the buffers of a network by name: constants, and the keys of noise and of dropout."""
     arithmetic = network.get_submodule("arithmetic")
     assert isinstance(arithmetic, Network)
     found = {f"arithmetic.{n}": k[0] for n, k in arithmetic.noise_keys([seed]).items()}

@@ -14,7 +14,7 @@ def control_points(side: int = SIDE, reach: float = REACH) -> Tensor:
 
 
 def pixels(height: int, width: int) -> Tensor:
-    """Where the pixels of an image lie, (x, y) from -1 (the first) to 1 (the last), row by row: (height * width, 2)."""
+    """Return the positions (x, y) of the pixels of an image, from -1 to 1, row by row: (height * width, 2)."""
     rows = torch.linspace(-1, 1, height, dtype=torch.float64)
     columns = torch.linspace(-1, 1, width, dtype=torch.float64)
     y, x = torch.meshgrid(rows, columns, indexing="ij")
@@ -28,12 +28,12 @@ def kernel(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _padded(points: Tensor, fixed: Tensor) -> Tensor:
-    """What a spline is linear in: a radial function for each fixed point, a constant, x and y."""
+    """Return the terms that a spline is linear in: a radial function for each fixed point, a constant, x and y."""
     return torch.cat([kernel(points, fixed), torch.ones_like(points[:, :1]), points], -1)
 
 
 def influence(points: Tensor, fixed: Tensor) -> Tensor:
-    """How far each point follows each fixed one, (points, fixed): the spline through values v is influence @ v.
+    """Return how far each point follows each fixed one, (points, fixed): the spline through values v is influence @ v.
 
     The system of equations (values at the fixed points, and radial parts that no affine map could have) is solved
     once, so that a spline is a single matrix product.
@@ -63,11 +63,11 @@ class ThinPlate(nn.Module):
         self.register_buffer("influence", self.constants()["influence"], persistent=False)
 
     def constants(self) -> dict[str, Tensor]:
-        """How far each pixel follows each control point."""
+        """Compute how far each pixel follows each control point."""
         return {"influence": influence(pixels(self.height, self.width), control_points()).float()}
 
     def grid(self, points: Tensor) -> Tensor:
-        """Where each pixel of the result is read, (batch, height, width, 2), for points (batch, 16, 2)."""
+        """Return where each pixel of the result is read, (batch, height, width, 2), for points (batch, 16, 2)."""
         return (self.influence @ points).unflatten(-2, (self.height, self.width))
 
     def forward(self, image: Tensor, points: Tensor) -> Tensor:

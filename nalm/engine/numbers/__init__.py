@@ -1,1 +1,6 @@
-"""Training on fresh batches of numbers."""
+"""Training on batches of numbers: arithmetic, sequences and lists.
+
+``program.py`` is one compiled step of many runs, ``training.py`` repeats it and evaluates between blocks of steps.
+"""
+
+from nalm.engine.numbers.training import Training as Training

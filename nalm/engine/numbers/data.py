@@ -1,4 +1,4 @@
-"""What a population is trained and judged on: inputs, targets, and how the model sees and says them."""
+"""The data of a population: samplers of inputs, their targets, and the scaling of both."""
 
 from collections.abc import Sequence
 
@@ -29,12 +29,12 @@ class Data:
         self.case, self.device = runs[0].case, device
         self.cases, self.seeds = [r.case for r in runs], [r.seed for r in runs]
         parts = [subsets(r.case, r.seed)[0].stop for r in runs]
-        short, long = (self.case.inputs * length for length in self.case.times or (1, 1))
-        long = self.case.test_inputs or long
+        short, long = (self.case.inputs * length for length in self.case.task.times or (1, 1))
+        long = self.case.task.test_inputs or long
         self.train = Sampler([c.train for c in self.cases], short, device, parts)
         self.test = Sampler([c.test for c in self.cases], long, device, parts)
         self.target = Target(self.cases, self.seeds, device)
-        self.total = SEQUENCES if self.case.times else EVALUATION
+        self.total = SEQUENCES if self.case.task.times else EVALUATION
         numbers = LARGE if device.type == "cuda" else CACHED if short > F.UNROLL else NUMBERS
         room = max(50, min(numbers // (len(runs) * max(short, long)), self.total))
         self.rows = next(r for r in (10_000, 5_000, 2_500, 1_000, 500, 100, 50) if r <= room)
@@ -42,21 +42,21 @@ class Data:
         self._published: list[tuple[Tensor, Tensor]] = []
 
     def _scaling(self) -> Scaling:
-        """By the statistics of the fixed sample, or of the first 10,000 rows of training data."""
-        if not self.case.scaling:
+        """Return the scaling by the statistics of the fixed sample, or of the first 10,000 rows of training data."""
+        if not self.case.task.scaling:
             return Scaling()
         key = draws.keys(self.seeds, "train", device=self.device)
         first = torch.zeros((), dtype=torch.int32, device=self.device)
-        x = self.train(key, first, self.train.grid(self.case.sample or EVALUATION)).mT
-        return Scaling.of(self.case.scaling, x, self.target(x))
+        x = self.train(key, first, self.train.grid(self.case.task.sample or EVALUATION)).mT
+        return Scaling.of(self.case.task.scaling, x, self.target(x))
 
     def grids(self) -> tuple[Tensor, Tensor]:
-        """Positions of an evaluation's rows in both sets."""
+        """Return the positions of an evaluation's rows in both sets."""
         return self.train.grid(self.rows), self.test.grid(self.rows)
 
     def published(self, start: int) -> list[tuple[Tensor, Tensor]] | None:
-        """Rows of the published evaluation sets and their targets, where the case asks for them."""
-        if self.case.data != "authors":
+        """Return rows of the published evaluation sets and their targets, if the case asks for them."""
+        if self.case.task.data != "authors":
             return None
         if not self._published:
             self._published = [evaluation(self.cases, self.target, which, self.device) for which in SETS]

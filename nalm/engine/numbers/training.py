@@ -1,4 +1,4 @@
-"""One population from start to end: blocks of steps between evaluations, and what is recorded there."""
+"""The trainer of tasks on numbers: blocks of steps between evaluations, and the records of these."""
 
 import time
 from collections.abc import Sequence
@@ -7,9 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nalm.config import Case
 from nalm.engine.gold import gold
 from nalm.engine.measures import counted, grid_errors
 from nalm.engine.model import Network, Tensors, spelled
+from nalm.engine.numbers import inalu
 from nalm.engine.numbers.program import Program
 from nalm.engine.plan import Run
 from nalm.engine.records import Records
@@ -21,16 +23,15 @@ from nalm.units.spelling import letters
 
 EVERY = 1_000  # steps between evaluations
 LONGEST = 5_000  # parameters of a network whose formula is spelt
-INALU_WEIGHT, INALU_START, INALU_WINDOW = 0.05, 10_000, 5_000  # nalm-benchmark's settings
 
 
 RECORDED = ("curves", "trajectories", "steps", "places")  # parts of a state that grow
 
 
 class Training:
-    """Trains one population; can be stopped after any block, taken out, and put back exactly."""
+    """Trains one population; it can be stopped after any block, saved, and continued exactly."""
 
-    def __init__(self, runs: Sequence[Run], device: torch.device, *, compiled: bool = True):
+    def __init__(self, runs: Sequence[Run], device: torch.device, *, compiled: bool = True, data: str = ""):
         self.program = Program(runs, device, compiled)
         self.case = runs[0].case
         self.at = 0
@@ -42,6 +43,15 @@ class Training:
         self.resets = torch.zeros(len(runs), dtype=torch.int64)
         self.since = torch.zeros(len(runs), dtype=torch.int64)  # evaluation at which a run last started
         self.seconds = 0.0
+
+    @staticmethod
+    def check(case: Case) -> None:
+        """Every case on numbers can be trained."""
+
+    @staticmethod
+    def was_compiled(mode: str) -> bool:
+        """Return whether a run with this mode was compiled; graphs are captured of compiled steps only."""
+        return mode != "eager"
 
     @property
     def steps(self) -> list[int]:
@@ -55,13 +65,13 @@ class Training:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is left to train."""
+        """True if nothing is left to train."""
         if self.steps and self.steps[-1] >= self.case.recipe.steps:
             return True
         return self.case.recipe.stop_when_solved and bool(self.steps) and bool(self.solved_now().all())
 
     def solved_now(self) -> np.ndarray:
-        """Which runs are below their threshold at the last evaluation."""
+        """Return which runs are below their threshold at the last evaluation."""
         result: np.ndarray = self.curves["test"][-1].cpu().numpy() < np.array(self.thresholds)
         return result
 
@@ -91,49 +101,25 @@ class Training:
         self.records.add(self.at, found, meaning)
 
     def _rules(self) -> None:
-        """What changes rarely is decided here, on the host: growing weights and the iNALU's rules."""
+        """Change the settings that change rarely, on the host: growing weights and the iNALU's rules."""
         recipes, settings = [c.recipe for c in self.program.cases], self.program.settings
         for name in ("l1", "l2"):
             if name in settings:
                 values = [getattr(r, name).at(self.at) for r in recipes]
                 settings[name].copy_(torch.tensor(values, dtype=torch.float32))
         if self.case.recipe.inalu:
-            fits = self.curves["validation"][-1] < 1
-            settings["inalu"].copy_(INALU_WEIGHT * (fits & (self.at >= INALU_START)))
-            stuck = self._stuck()
+            validation = self.curves["validation"]
+            settings["inalu"].copy_(inalu.weight(validation[-1], self.at))
+            stuck = inalu.stuck(validation, self.since, EVERY)
             if stuck.any():
                 self.resets += stuck
                 self.since = torch.where(stuck, len(self.steps) - 1, self.since)
                 self.program.restart(stuck.to(self.program.device), self.resets)
 
-    def _stuck(self) -> Tensor:
-        """The iNALU's test for starting again: over 5,000 steps the error is above 1 and does not fall.
-
-        The published code looks every 10 steps at errors that change every 1,000; this looks every 1,000.
-        """
-        if len(self.curves["validation"]) < 2:
-            return torch.zeros_like(self.since, dtype=torch.bool)
-        history = torch.stack(
-            self.curves["validation"][:-1]
-        )  # (evaluations, runs); the last counts from now on
-        count = len(history) - self.since  # evaluations since a run last started
-        # In steps, the list halves in the middle of an evaluation where their number is odd: each counts in halves.
-        age = 2 * (torch.arange(len(history))[:, None] - self.since)
-        old = (count - age).clamp(0, 2) * (age >= 0)
-        new = 2 * (age >= 0) - old
-
-        def mean(values: Tensor, weights: Tensor) -> Tensor:
-            return torch.where(weights > 0, values, 0.0).mul(weights).sum(0) / weights.sum(0)
-
-        recent = mean(history, new)
-        spread = mean((history - recent).square(), new).sqrt()
-        falls = mean(history, old) > recent + spread
-        return (count * EVERY > INALU_WINDOW) & ~falls & (recent > 1)
-
     # -- state --------------------------------------------------------------------------------
 
     def state(self) -> Tensors:
-        """Everything a later process needs to go on as if nothing had happened, as named tensors."""
+        """Return everything that a later process needs to go on exactly, as named tensors."""
         program = self.program
         tensors = {f"params.{n}": p.clone() for n, p in program.params.items()}
         tensors |= {
@@ -147,8 +133,11 @@ class Training:
             "seconds": torch.tensor(self.seconds),
         }
 
+    def final_state(self) -> None:
+        """Return None: a longer training starts again."""
+
     def restore(self, tensors: Tensors) -> None:
-        """Put back what ``state`` took out, of the same population."""
+        """Continue from a state of the same population."""
         self._fits(tensors)
         program = self.program
         for name, p in program.params.items():
@@ -190,7 +179,7 @@ class Training:
     # -- results ------------------------------------------------------------------------------
 
     def results(self) -> Runs:
-        """What was recorded, as plain arrays."""
+        """Return what was recorded, as plain arrays."""
         program, n = self.program, len(self.program.runs)
         curves = {name: torch.stack(c).numpy() for name, c in self.curves.items()}  # (evaluations, runs)
         weights = {name: w.double().cpu().numpy() for name, w in program.look()[1].items()}
@@ -215,22 +204,22 @@ class Training:
         )
 
     def _measures(self) -> list[dict[str, float]]:
-        """What the case asks for at the end, beside the errors there; nothing of other cases."""
+        """Return the measures that the case asks for at the end, with the errors there; {} if it asks for none."""
         n, case, program = len(self.program.runs), self.case, self.program
-        if not (case.grids or case.counts):
+        if not (case.task.grids or case.task.counts):
             return [{} for _ in range(n)]
         found = {name: self.curves[name][-1] for name in ("test", "validation")}
-        found |= counted(program.params, case.counts)
+        found |= counted(program.params, case.task.counts)
         found |= grid_errors(case, program.predict, n, program.device)
         return [{name: float(values[i]) for name, values in found.items()} for i in range(n)]
 
     def _formulas(self) -> list[str]:
-        """What each run's rounded weights spell; equal weights are spelt once."""
+        """Return the formula of each run's rounded weights; equal weights are spelt once."""
         program = self.program
-        one = Network(self.case.model, self.case.inputs, bool(self.case.times)).eval()
+        one = Network(self.case.model, self.case.inputs, bool(self.case.task.times)).eval()
         units = [part for part in one.parts() if isinstance(part, Unit)]
         large = sum(p.numel() for p in one.parameters()) > LONGEST
-        if len(units) < len(self.case.model) or self.case.scaling or self.case.times or large:
+        if len(units) < len(self.case.model) or self.case.task.scaling or self.case.task.times or large:
             return [""] * len(
                 program.runs
             )  # baselines, scaled inputs and sequences have none; nobody reads long ones
@@ -238,7 +227,7 @@ class Training:
         spelt: dict[object, str] = {}
         texts = []
         for i, case in enumerate(program.cases):
-            sign = True if case.train.kind == "uniform" and case.train.low > 0 else None
+            sign = True if case.task.positive else None
             with torch.no_grad():
                 for name, p in weights.items():
                     one.get_parameter(name).copy_(p[i])
@@ -253,7 +242,7 @@ class Training:
 
 
 def _rising(numbers: Tensor) -> bool:
-    """Whether these are whole numbers from 0 upwards, each larger than the one before."""
+    """Return whether these are whole numbers from 0 upwards, each larger than the one before."""
     if numbers.ndim != 1:
         return False
     whole = not numbers.is_floating_point() or not len(numbers)

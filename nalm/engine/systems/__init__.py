@@ -1,1 +1,6 @@
-"""Training on trajectories of differential equations."""
+"""Training of networks as right-hand sides of differential equations, in float64.
+
+``euler.py`` integrates and differentiates, ``lbfgs.py`` is the optimiser of the last steps.
+"""
+
+from nalm.engine.systems.training import Training as Training

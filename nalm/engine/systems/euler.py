@@ -43,7 +43,7 @@ def trajectory(rate: Rate, theta: Tensor, start: Tensor, steps: int, width: floa
 
 
 def jacobians(rate: Rate, theta: Tensor, states: Tensor) -> Tensor:
-    """How each rate changes with each variable, (runs, rows, rate, variable)."""
+    """Return the derivative of each rate by each variable, (runs, rows, rate, variable)."""
     values, back = vjp(lambda u: rate(theta, u), states)[:2]
     rows = []
     for k in range(values.shape[-1]):

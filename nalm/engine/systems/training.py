@@ -11,12 +11,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nalm.config import Case
 from nalm.engine import optim
 from nalm.engine.compiler import Compiler, Methods
+from nalm.engine.graphs import Graphs
 from nalm.engine.measures import counted
 from nalm.engine.model import Network, Tensors
 from nalm.engine.plan import Run
 from nalm.engine.systems import euler, lbfgs
+from nalm.engine.systems.padding import Padding
 from nalm.formulas import readout
 from nalm.results.runs import Runs
 from nalm.tasks.epidemic import NAMES, START, published
@@ -27,17 +30,16 @@ BLOCK = 50  # evaluations of L-BFGS between two looks at who is done
 PATIENCE = 3  # evaluations of L-BFGS per step it may take
 
 
-class Fitting:
-    """Fits one population of systems to the published epidemic; used as a ``Training`` is."""
+class Training:
+    """Fits one population of systems to the published epidemic."""
 
-    def __init__(self, runs: Sequence[Run], device: torch.device, *, compiled: bool = True):
+    def __init__(self, runs: Sequence[Run], device: torch.device, *, compiled: bool = True, data: str = ""):
         self.runs, self.device = list(runs), device
         self.cases, self.recipe = [r.case for r in runs], runs[0].case.recipe
         self.thresholds = [case.threshold.value for case in self.cases]
         self.networks = [Network(case.model, case.inputs) for case in self.cases]
-        self.network = max(self.networks, key=lambda n: sum(p.numel() for p in n.parameters()))
-        self.shapes = {name: p.shape for name, p in self.network.named_parameters()}
-        self.theta, self.mask = self._padded()
+        self.padding = Padding(self.networks)
+        self.theta, self.mask = (t.to(device) for t in self.padding.initial(runs))
         self.l1 = self._vector([0.0 if c.recipe.l1 is None else c.recipe.l1.start for c in self.cases])
         self.lr = self._vector([c.recipe.lr for c in self.cases])
         times, values = published()
@@ -53,50 +55,29 @@ class Fitting:
         self.steps: list[int] = []
         self.errors: list[Tensor] = []
         self._compiler = Compiler(compiled)
-        self._forward = Methods(self.network, "forward")
-        self._graphs: dict[str, torch.cuda.CUDAGraph] = {}
-        self._warm: set[str] = set()
+        self._forward = Methods(self.padding.widest, "forward")
+        self._graphs = Graphs(device)
 
     def _vector(self, values: object) -> Tensor:
         return torch.as_tensor(np.array(values), dtype=torch.float64, device=self.device)
 
-    # -- parameters as one row per run --------------------------------------------------------
+    @staticmethod
+    def check(case: Case) -> None:
+        """Every case of a system can be trained."""
 
-    def _padded(self) -> tuple[Tensor, Tensor]:
-        """Initial parameters (runs, n), the padding at 0, and where they are parameters at all."""
-        rows, masks = [], []
-        for run, network in zip(self.runs, self.networks, strict=True):
-            first = network.starts([run.seed], torch.zeros(1), 0, run.case.recipe.starts)
-            row, mask = [], []
-            for name, shape in self.shapes.items():
-                whole, there = torch.zeros(shape, dtype=torch.float64), torch.zeros(shape)
-                place = tuple(slice(n) for n in first[name].shape[1:])
-                whole[place], there[place] = first[name][0].double(), 1.0
-                row.append(whole.flatten())
-                mask.append(there.flatten())
-            rows.append(torch.cat(row))
-            masks.append(torch.cat(mask))
-        return torch.stack(rows).to(self.device), torch.stack(masks).double().to(self.device)
-
-    def _named(self, theta: Tensor) -> Tensors:
-        """The parameters of a row by their names."""
-        parts = theta.split([shape.numel() for shape in self.shapes.values()], -1)
-        return {n: p.unflatten(-1, s) for (n, s), p in zip(self.shapes.items(), parts, strict=True)}
-
-    def _own(self, run: int) -> Tensors:
-        """One run's parameters without the padding."""
-        shapes = {name: p.shape for name, p in self.networks[run].named_parameters()}
-        named = self._named(self.theta[run].cpu())
-        return {name: named[name][tuple(slice(n) for n in shape)].clone() for name, shape in shapes.items()}
+    @staticmethod
+    def was_compiled(mode: str) -> bool:
+        """Return whether a run with this mode was compiled; graphs are captured of compiled steps only."""
+        return mode != "eager"
 
     # -- one evaluation -----------------------------------------------------------------------
 
     def _rate(self, theta: Tensor, states: Tensor) -> Tensor:
-        found: Tensor = self._forward("forward", self._named(theta), states)
+        found: Tensor = self._forward("forward", self.padding.named(theta), states)
         return found
 
     def trajectories(self, theta: Tensor) -> Tensor:
-        """States (runs, 201, 3), one step of Euler's after another."""
+        """Return states (runs, 201, 3), one step of Euler's after another."""
 
         def rate(theta: Tensor, states: Tensor) -> Tensor:
             return self._rate(theta, states)
@@ -105,12 +86,12 @@ class Fitting:
         return euler.trajectory(lambda p, u: called(p, u), theta, self.start, STEPS)  # type: ignore[arg-type, return-value]
 
     def _errors(self, states: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean squared errors (runs,) at the published times, and their slopes in the states."""
+        """Return mean squared errors (runs,) at the published times, and their slopes in the states."""
         away = self.reading @ states - self.data
         return away.square().mean((-2, -1)), self.reading.mT @ away * (2 / self.data.numel())
 
     def value(self, theta: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Objective (runs,), its slope (runs, n), and the mean squared error alone."""
+        """Return the objective (runs,), its slope (runs, n), and the mean squared error alone."""
 
         def jacobian(theta: Tensor, states: Tensor) -> Tensor:
             return euler.jacobians(self._rate, theta, states)
@@ -139,27 +120,17 @@ class Fitting:
         lbfgs.tick(self.polish, lambda x: self.value(x)[:2], self.recipe.polish)
 
     def _repeat(self, name: str, function: Callable[[], None], times: int) -> None:
-        """Call a function so often; on a GPU through a graph of it, once it has run."""
+        """Call a function several times; on a GPU through a graph of it, once it has run."""
         for _ in range(times):
-            if self.device.type != "cuda" or name not in self._warm:
-                function()
-                self._warm.add(name)
-                continue
-            if name not in self._graphs:
-                torch.cuda.synchronize()
-                graph = torch.cuda.CUDAGraph()
-                with torch.cuda.graph(graph):
-                    function()
-                self._graphs[name] = graph  # capturing runs nothing
-            self._graphs[name].replay()
+            self._graphs(name, function)
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is left to do."""
+        """True if nothing is left to train."""
         return bool(self.steps) and self.steps[-1] == self.recipe.steps + self.recipe.polish
 
     def solved_now(self) -> np.ndarray:
-        """Which runs are below their threshold at the last evaluation."""
+        """Return which runs are below their threshold at the last evaluation."""
         result: np.ndarray = self.errors[-1].numpy() < np.array(self.thresholds)
         return result
 
@@ -193,15 +164,18 @@ class Fitting:
     # -- state and results --------------------------------------------------------------------
 
     def state(self) -> Tensors:
-        """Everything a later process needs to go on."""
+        """Return everything that a later process needs to go on."""
         tensors = {f"slots.{i}": s.clone() for i, s in enumerate(self.slots)}
         tensors |= {f"slots.polish.{name}": s.clone() for name, s in self.polish.items()}
         tensors |= {"params.theta": self.theta.clone(), "curves.error": torch.stack(self.errors)}
         numbers = {"at": self.at, "ticks": self.ticks, "seconds": self.seconds, "steps": self.steps}
         return tensors | {name: torch.tensor(value) for name, value in numbers.items()}
 
+    def final_state(self) -> None:
+        """Return None: a longer training starts again."""
+
     def restore(self, tensors: Tensors) -> None:
-        """Put back what ``state`` took out; part of a population that was wider begins anew."""
+        """Continue from a state; one of a population with other widths is ignored, and training restarts."""
         if "params.theta" not in tensors or tensors["params.theta"].shape != self.theta.shape:
             return
         self.theta.copy_(tensors["params.theta"])
@@ -218,20 +192,20 @@ class Fitting:
 
     @property
     def mode(self) -> str:
-        """How the steps are run."""
+        """The way in which steps are run: captured, compiled or eager."""
         return "captured" if self._graphs else "compiled" if self._compiler.proven else "eager"
 
     @torch.no_grad()
     def results(self) -> Runs:
-        """What was recorded, as plain arrays; the test error is that of the fit, as published."""
+        """Return what was recorded, as plain arrays; the test error is that of the fit, as published."""
         n = len(self.runs)
         errors = torch.stack(self.errors).numpy()  # (evaluations, runs)
-        named = self._named(self.theta)
-        sizes = self.cases[0].counts
+        named = self.padding.named(self.theta)
+        sizes = self.cases[0].task.counts
         counts = counted(named, sizes)
         weights, sparsity = [], []
         for run, network in enumerate(self.networks):
-            for name, value in self._own(run).items():
+            for name, value in self.padding.own(self.theta, run).items():
                 network.get_parameter(name).data = value
             weights.append({name: w.detach().numpy() for name, w in network.meaning().items()})
             sparsity.append(float(network.sparsity_error()))

@@ -5,17 +5,17 @@ Departures, beside those of mnist.py: sequences are evaluated without noise. Cou
 al. (2018): how many there are of each digit, asked at the end of ten images; the rest of its settings is that of sums.
 """
 
-from nalm.config import Case, Digits, Experiment, Layer, Ramp, Recipe, Threshold, grid
+from nalm.config import Case, Colour, Experiment, ImageSequence, Layer, Ramp, Recipe, Threshold, grid
 from nalm.config.images import amounts_to
-from nalm.experiments.mnist.two_digits import BATCH, EPOCHS, lasting, pressed, task
+from nalm.experiments.mnist.two_digits import BATCH, EPOCHS, lasting, pressed, reading
 from nalm.experiments.published import Name, claims, tied
 
-COLOUR = Digits("colour", samples=1_100, folds=3, validation=0.15, exact="rounded")
+COLOUR = Colour("multiply", samples=1_100, folds=3, validation=0.15, exact="rounded")
 
 
 def colour(layer: Layer, identity: bool = False) -> Case:
     """Two digits in two channels, multiplied."""
-    case = task(layer, "multiply", 0, COLOUR.replace(identity=identity), batch=256)
+    case = reading(layer, COLOUR.replace(identity=identity), batch=256)
     return pressed(case, 100, "weight") if layer.unit in ("NMU", "SNMU") else case
 
 
@@ -28,11 +28,16 @@ COLOURS: dict[Name, Case] = {
 
 # -- one after another ----------------------------------------------------------------------------
 
-PRODUCT = Digits("sequence", length=2, lengths=tuple(range(1, 21)), chosen="validation", every=5)
-SUM = PRODUCT.replace(length=10, lengths=(1, 10, *range(100, 1_001, 100)))
-COUNT = SUM.replace(lengths=(1, 10, 100, 1_000))
-LEARNT = 10.0  # squared error at the length of training, below a twentieth of the target's variance
-COUNTED = 0.05  # the same for counts
+LEARNT = Threshold(
+    "fixed", value=10.0
+)  # of squared error at the training length, a twentieth of the variance
+COUNTED = Threshold("fixed", value=0.05)  # the same for counts
+PRODUCT = ImageSequence(
+    "multiply", grid(1, 10), threshold=LEARNT, length=2, lengths=tuple(range(1, 21)), every=5
+)
+SUM = ImageSequence("add", threshold=LEARNT, length=10, lengths=(1, 10, *range(100, 1_001, 100)), every=5)
+COUNT = SUM.replace(operation="count", threshold=COUNTED, lengths=(1, 10, 100, 1_000))
+TASKS = {task.operation: task for task in (PRODUCT, SUM, COUNT)}
 SEEDS = tuple(range(10))
 DISCRETE = ("weight", Ramp(10, 10_000, 100_000))
 IDLE = ("inputs", Ramp(1))  # R_z
@@ -43,18 +48,8 @@ def sequence(
     layer: Layer, operation: str, penalties: tuple[tuple[str, Ramp], ...] = (), recipe: Recipe = SQUARES
 ) -> Case:
     """A layer as a cell: it sees what is read of an image, and its own last output."""
-    read = amounts_to(operation)
-    case = Case(
-        (layer,),
-        operation,
-        grid(1 if operation == "multiply" else 0, 10),
-        grid(1 if operation == "multiply" else 0, 10),
-        recipe.replace(penalties=penalties),
-        inputs=read + layer.out,
-        threshold=Threshold("fixed", value=COUNTED if operation == "count" else LEARNT),
-        digits={"multiply": PRODUCT, "add": SUM, "count": COUNT}[operation],
-    )
-    return lasting(case, EPOCHS)
+    task = TASKS[operation].replace(inputs=amounts_to(operation) + layer.out)
+    return lasting(Case((layer,), task, recipe.replace(penalties=penalties)), EPOCHS)
 
 
 def reference(operation: str) -> Case:

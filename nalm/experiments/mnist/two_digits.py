@@ -11,7 +11,7 @@ are evaluated; penalties grow with every step of epochs 30 to 40, not in stairs;
 library's do.
 """
 
-from nalm.config import Case, Digits, Experiment, Layer, Ramp, Recipe, Threshold, grid
+from nalm.config import Case, Experiment, Layer, Ramp, Recipe, Task, Threshold, TwoDigits, grid
 from nalm.experiments.published import Name, claims, tied
 
 EPOCHS = 1_000
@@ -20,17 +20,9 @@ PERCEPTRON = Layer("MLP", options=(("hidden", (256, 256)),))
 NINE_IN_TEN = Threshold("fixed", value=0.1, metric="mistakes")  # ours: the papers report accuracies alone
 
 
-def task(layer: Layer, operation: str, first: int, digits: Digits, batch: int = 128) -> Case:
-    """A layer behind a reader of digits from ``first`` to 9, for the published number of epochs."""
-    case = Case(
-        (layer,),
-        operation,
-        grid(first, 10),
-        grid(first, 10),
-        Recipe(steps=1, batch=batch),
-        threshold=NINE_IN_TEN,
-        digits=digits,
-    )
+def reading(layer: Layer, task: Task, batch: int = 128) -> Case:
+    """Return a layer behind a reader of digits, for the published number of epochs."""
+    case = Case((layer,), task.replace(threshold=NINE_IN_TEN), Recipe(steps=1, batch=batch))
     return lasting(case, EPOCHS)
 
 
@@ -52,12 +44,12 @@ def clipped(case: Case) -> Case:
 
 def product(layer: Layer) -> Case:
     """Two digits from 0 to 9, multiplied; outputs count when right to the last bit."""
-    return task(layer, "multiply", 0, Digits())
+    return reading(layer, TwoDigits("multiply"))
 
 
 def quotient(layer: Layer, start: int = -1) -> Case:
     """Two digits from 1 to 9, divided; outputs count when right to five decimals."""
-    return task(layer, "divide", 1, Digits(exact="decimals", chosen="train", start=start))
+    return reading(layer, TwoDigits("divide", grid(1, 10), exact="decimals", chosen="train", start=start))
 
 
 def divider(unit: str, start: int) -> Case:
@@ -94,9 +86,9 @@ DIVISION: dict[Name, Case] = {
     for unit, case in named.items()
 }
 
-SMALL = Digits(source="drawn", samples=5, exact="rounded")
+SMALL = TwoDigits("multiply", source="drawn", samples=5, exact="rounded")
 SMOKE = tuple(
-    lasting(task(layer, "multiply", 0, SMALL, batch=16), 10)
+    lasting(reading(layer, SMALL, batch=16), 10)
     for layer in (Layer("Fixed", options=(("operation", "multiply"),)), Layer("NMU"))
 )
 

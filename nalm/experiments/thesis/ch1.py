@@ -1,6 +1,6 @@
 """Thesis chapter 1.4 and the stochastic NMU paper's Table 1: what a multilayer perceptron learns of arithmetic."""
 
-from nalm.config import Case, Experiment, Layer, Range, Recipe, Threshold
+from nalm.config import Arithmetic, Case, Experiment, Layer, Range, Recipe, Threshold
 from nalm.experiments.published import Name, claims, tied
 from nalm.experiments.thesis.ch3 import PLAIN, SEEDS, sparse
 
@@ -12,7 +12,9 @@ RESULTS = tuple(f"{where}polation_{what}" for where in ("inter", "extra") for wh
 def case(layer: Layer, operation: str, recipe: Recipe) -> Case:
     """Trained between 1 and 2, tested between 2 and 6; an error of 1e-5 counts as solved."""
     return Case(
-        (layer,), operation, Range(1, 2), Range(2, 6), recipe, threshold=Threshold("fixed", value=1e-5)
+        (layer,),
+        Arithmetic(operation, Range(1, 2), Range(2, 6), threshold=Threshold("fixed", value=1e-5)),
+        recipe,
     )
 
 

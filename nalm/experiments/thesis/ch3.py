@@ -1,6 +1,6 @@
 """Thesis chapter 3: can one unit learn one operation? Nine training ranges, 25 seeds, units as published."""
 
-from nalm.config import Case, Experiment, Growth, Layer, Ramp, Range, Recipe, mirrored
+from nalm.config import Arithmetic, Case, Experiment, Growth, Layer, Ramp, Range, Recipe, mirrored
 from nalm.experiments.published import claims
 
 RANGES = (  # training, and the range beyond it (thesis Table 3.2)
@@ -48,7 +48,8 @@ QUOTIENTS = {
 def single(unit: str, operation: str, recipe: Recipe, inputs: int = 2) -> tuple[Case, ...]:
     """One unit on one operation over the nine ranges."""
     return tuple(
-        Case((Layer(unit),), operation, train, test, recipe, inputs=inputs) for train, test in RANGES
+        Case((Layer(unit),), Arithmetic(operation, train, test, inputs=inputs), recipe)
+        for train, test in RANGES
     )
 
 

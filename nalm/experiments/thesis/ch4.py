@@ -1,6 +1,6 @@
 """Thesis chapter 4 and the stochastic NMU paper: noise that shakes the NMU out of its local optima."""
 
-from nalm.config import Case, Experiment, Layer, Ramp, Range, Recipe, Threshold, points
+from nalm.config import Arithmetic, Case, Experiment, Layer, Ramp, Range, Recipe, Threshold, points
 from nalm.experiments import madsen2020 as madsen
 from nalm.experiments.published import Name, claims, tied
 from nalm.experiments.thesis.ch3 import PLAIN, RANGES, SEEDS, sparse
@@ -19,7 +19,7 @@ def gates(recipe: Recipe, weight: float) -> Recipe:
 
 def nine(layer: Layer, recipe: Recipe) -> tuple[Case, ...]:
     """One unit multiplies two inputs, over the nine ranges."""
-    return tuple(Case((layer,), "multiply", train, test, recipe) for train, test in RANGES)
+    return tuple(Case((layer,), Arithmetic("multiply", train, test), recipe) for train, test in RANGES)
 
 
 def sums(layer: Layer, recipe: Recipe) -> tuple[Case, ...]:
@@ -45,11 +45,8 @@ SINGLE = (
 GRID = tuple(
     Case(
         (layer,),
-        "multiply",
-        points(-2, -1.8),
-        Range(-6, -2),
+        Arithmetic("multiply", points(-2, -1.8), Range(-6, -2), threshold=Threshold("fixed")),
         Recipe(steps=2_500, batch=1, optimiser="sgd", grid=21),
-        threshold=Threshold("fixed"),
     )
     for layer in (NMU, SNMU)
 )

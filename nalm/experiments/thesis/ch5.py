@@ -6,7 +6,7 @@ simulated thresholds of chapter 3. Runs whose weights end at whole numbers are s
 
 from collections.abc import Sequence
 
-from nalm.config import Case, Claim, Experiment, Growth, Layer, Ramp, Range, Recipe, Threshold
+from nalm.config import Arithmetic, Case, Claim, Experiment, Growth, Layer, Ramp, Range, Recipe, Threshold
 from nalm.experiments.published import AND, claims
 from nalm.experiments.thesis.ch3 import RANGES, SEEDS, power, sparse
 
@@ -45,7 +45,7 @@ def divide(
     """One unit on a / b over some ranges."""
     layer = Layer(unit) if isinstance(unit, str) else unit
     return tuple(
-        Case((layer,), "divide", train, test, recipe, inputs=inputs, threshold=FIXED)
+        Case((layer,), Arithmetic("divide", train, test, inputs=inputs, threshold=FIXED), recipe)
         for train, test in ranges
     )
 

@@ -1,6 +1,18 @@
 """Thesis chapter 5, on: variants with ten inputs, mixed signs, other distributions, and division by small numbers."""
 
-from nalm.config import Case, Claim, Layer, Range, Recipe, Threshold, mirrored, parted, split, truncated
+from nalm.config import (
+    Arithmetic,
+    Case,
+    Claim,
+    Layer,
+    Range,
+    Recipe,
+    Threshold,
+    mirrored,
+    parted,
+    split,
+    truncated,
+)
 from nalm.experiments.published import claims
 from nalm.experiments.thesis.ch3 import RANGES
 from nalm.experiments.thesis.ch5 import NEW, TEN, TWO, both, divide, study, summary
@@ -78,14 +90,16 @@ def small() -> tuple[Case, ...]:
             cases += [
                 Case(
                     (Layer(unit),),
-                    operation,
-                    inside,
-                    inside,
+                    Arithmetic(
+                        operation,
+                        inside,
+                        inside,
+                        inputs=inputs,
+                        subsets=inputs,
+                        threshold=Threshold("gold"),
+                        data="authors",
+                    ),
                     bare(TWO[unit]) if inputs == 1 else TWO[unit],
-                    inputs=inputs,
-                    subsets=inputs,
-                    threshold=Threshold("gold"),
-                    data="authors",
                 )
                 for inside in SMALL
             ]

@@ -1,6 +1,6 @@
 """Thesis chapter 6: do scaled inputs help a unit, and do other losses than the squared error?"""
 
-from nalm.config import Case, Claim, Experiment, Layer, Recipe, split
+from nalm.config import Arithmetic, Case, Claim, Experiment, Layer, Recipe, split
 from nalm.experiments.published import claims
 from nalm.experiments.thesis.ch3 import SEEDS, single, sparse
 from nalm.experiments.thesis.ch4 import LONG, NMU, SHORT, SNMU, sums
@@ -27,7 +27,7 @@ def scaling_claims() -> tuple[Claim, ...]:
 
 # Table 6.1: one batch; the published widths and means of both inputs and nothing else about them.
 BATCH = split(2.15035 - 1 / 0.649115, 2.15035 + 1 / 0.649115, 5.67394 - 1 / 0.261765, 5.67394 + 1 / 0.261765)
-TABLE = Case(FEYN, "multiply", BATCH, BATCH, Recipe(), sample=128, scaling="minmax")
+TABLE = Case(FEYN, Arithmetic("multiply", BATCH, BATCH, sample=128, scaling="minmax"), Recipe())
 
 
 def losses(recipe: Recipe, switch: int) -> tuple[Recipe, ...]:

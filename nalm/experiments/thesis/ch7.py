@@ -12,7 +12,7 @@ logits where no gradient reaches.
 
 from typing import Any
 
-from nalm.config import Case, Claim, Experiment, Layer, Ramp, Range, Recipe
+from nalm.config import Arithmetic, Case, Claim, Experiment, Layer, Ramp, Range, Recipe
 from nalm.experiments.published import claims
 
 OPERATIONS = ("add", "sub", "mul", "div")
@@ -81,7 +81,7 @@ LEARNT = {  # Tables 7.4 to 7.6: the expressions the thesis found, in our notati
 
 
 CASES = {
-    (name, formula): Case((layer,), formula, TRAIN, TEST, recipe, inputs=4, subsets=4)
+    (name, formula): Case((layer,), Arithmetic(formula, TRAIN, TEST, inputs=4, subsets=4), recipe)
     for name, (layer, recipe, formulas) in ARCHITECTURES.items()
     for formula in formulas
 }

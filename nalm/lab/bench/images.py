@@ -18,7 +18,7 @@ from nalm.engine import device_for
 from nalm.engine.images.data import normalised
 from nalm.engine.images.program import Member, Program
 from nalm.engine.images.readers import softargmax
-from nalm.experiments.mnist.two_digits import pressed, product, task
+from nalm.experiments.mnist.two_digits import pressed, product, reading
 
 TOGETHER = (1, 2, 4, 8)  # folds that share a GPU
 
@@ -136,9 +136,8 @@ def _case(full: bool, data: str) -> Case:
     case = pressed(product(Layer("NMU")), 100, "weight")
     if data and full:
         return case
-    assert case.digits is not None
-    digits = case.digits if data else case.digits.replace(source="drawn")
-    return pressed(task(Layer("NMU"), "multiply", 0, digits, 128 if full else 4), 100, "weight")
+    task = case.task if data else case.task.replace(source="drawn")
+    return pressed(reading(Layer("NMU"), task, 128 if full else 4), 100, "weight")
 
 
 def report(device: str = "auto", *, as_json: bool = False, quick: bool = False, data: str = "") -> None:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 
 import torch
 
-from nalm.config import Case, Growth, Layer, Ramp, Range, Recipe
+from nalm.config import Arithmetic, Case, Growth, Layer, Ramp, Range, Recipe
 from nalm.engine import device_for
 from nalm.engine.model import Network
 from nalm.engine.numbers.program import Program
@@ -47,7 +47,7 @@ class Timing:
 def small(unit: str, inputs: int = 2, batch: int = 128) -> Case:
     """The single-module task of thesis chapter 3."""
     recipe = SMALL[unit].replace(batch=batch)
-    return Case((Layer(unit),), "multiply", Range(1, 2), Range(2, 6), recipe, inputs=inputs)
+    return Case((Layer(unit),), Arithmetic("multiply", Range(1, 2), Range(2, 6), inputs=inputs), recipe)
 
 
 def two_layers() -> Case:
@@ -55,13 +55,8 @@ def two_layers() -> Case:
     layers = (Layer("NAU", 2), Layer("NMU"))
     return Case(
         layers,
-        "multiply",
-        Range(1, 2),
-        Range(2, 6),
+        Arithmetic("multiply", Range(1, 2), Range(2, 6), inputs=100, subset=25, overlap=12),
         Recipe(penalties=SPARSE),
-        inputs=100,
-        subset=25,
-        overlap=12,
     )
 
 
@@ -86,7 +81,10 @@ def naive(case: Case, seconds: float) -> float:
     network = Network(case.model, case.inputs)
     optimiser = torch.optim.Adam(network.parameters(), lr=case.recipe.lr)
     names = [name for name, _ in case.recipe.penalties] + (["weight"] if case.recipe.inalu else [])
-    first, second = slice(0, case.subset), slice(case.subset - case.overlap, 2 * case.subset - case.overlap)
+    first, second = (
+        slice(0, case.task.subset),
+        slice(case.task.subset - case.task.overlap, 2 * case.task.subset - case.task.overlap),
+    )
 
     def step() -> None:
         x = 1 + torch.rand(case.recipe.batch, case.inputs)

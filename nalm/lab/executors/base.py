@@ -12,7 +12,7 @@ from typing import Protocol
 
 import torch
 
-from nalm.engine import Fitting, Run, Training, device_for, images, training_of
+from nalm.engine import Run, Trainer, device_for, trainer
 from nalm.engine.compiler import out_of_memory
 from nalm.errors import NALMError
 from nalm.lab.executors.queue import Job as Job
@@ -36,6 +36,7 @@ class Settings:
     units: tuple[str, ...] = ()  # FILE.py:Class of units that are not part of the library
     save_every: float = SAVE_EVERY
     data: str = ""  # the folder of MNIST's files
+    reads_images: bool = False  # whether there are populations that read images
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Executor(Protocol):
 
 def state_of(job: Job, folder: Path) -> Arrays | None:
     """What a job's checkpoint holds of its runs; networks that read images are files of their own."""
-    if job.runs[0].case.digits is not None:
+    if job.runs[0].case.task.extends:
         return saved.kept_all(folder, _networks(job))
     return None if job.checkpoint is None else job.checkpoint.arrays(job.keys)
 
@@ -112,30 +113,27 @@ def _train(job: Job, settings: Settings, state: Arrays | None) -> Iterator[Messa
                 job,
                 training.at,
                 int(training.solved_now().sum()),
-                state=_state(training),
+                state=_arrays(training.state()),
             )
             saved = time.monotonic()
     results = training.results()
-    last = _state(training) if isinstance(training, images.Training) else None  # for a longer training
-    yield Message("finished", job, training.at, int(results.solved.sum()), Finished.of(results), last)
+    last = training.final_state()
+    state = None if last is None else _arrays(last)
+    yield Message("finished", job, training.at, int(results.solved.sum()), Finished.of(results), state)
 
 
-def _begun(job: Job, settings: Settings, state: Arrays | None) -> Training | Fitting | images.Training:
-    """The training of a job, as far as it was once: numbers by the engine, images by networks that read them."""
+def _begun(job: Job, settings: Settings, state: Arrays | None) -> Trainer:
+    """Return the training of a job, from its start or from a state."""
     device = device_for(settings.device)
-    training: Training | Fitting | images.Training
-    if job.runs[0].case.digits is not None:
-        training = images.Training(job.runs, device, compiled=settings.compiled, data=settings.data)
-    else:
-        training = training_of(job.runs, device, compiled=settings.compiled)
+    training = trainer(job.runs, device, compiled=settings.compiled, data=settings.data)
     if state is not None:
         training.restore(tensors(state))
     return training
 
 
-def _state(training: Training | Fitting | images.Training) -> Arrays:
-    """What a checkpoint holds."""
-    return {name: t.cpu().numpy() for name, t in training.state().items()}
+def _arrays(state: dict[str, torch.Tensor]) -> Arrays:
+    """Return the tensors of a state as the arrays of a checkpoint."""
+    return {name: t.cpu().numpy() for name, t in state.items()}
 
 
 def tensors(arrays: Arrays) -> dict[str, torch.Tensor]:
@@ -149,7 +147,7 @@ def tensors(arrays: Arrays) -> dict[str, torch.Tensor]:
 def kept(messages: Iterator[Message], folder: Path) -> Iterator[Message]:
     """The messages, their checkpoints written on the way."""
     for message in messages:
-        if message.state is not None and message.job.runs[0].case.digits is not None:
+        if message.state is not None and message.job.runs[0].case.task.extends:
             saved.keep_all(folder, _networks(message.job), message.state)
         elif message.state is not None:
             checkpoints.write(folder, message.job.keys, message.state)

@@ -33,17 +33,15 @@ class Local:
 
     def __init__(self, device: str = "auto", workers: int | None = None):
         self.device, self.workers = device, workers
-        self.reading = False  # images
         self.numbers = NUMBERS[device_for(device).type == "cuda"]
 
     def pieces(self, runs: Sequence[Run], compiled: bool) -> list[list[Run]]:
         """The runs by program, in pieces that fit."""
-        self.reading = any(run.case.digits for run in runs)
         return populations(runs, self.numbers)
 
     def execute(self, jobs: Iterator[Job], most: int, settings: Settings) -> Iterator[Message]:
         """Train every job, one after another or side by side."""
-        workers = workers_for(self.device, self.reading) if self.workers is None else self.workers
+        workers = workers_for(self.device, settings.reads_images) if self.workers is None else self.workers
         queue = Queue(jobs, settings.folder)
         if min(workers, most) > 1:
             yield from _processes(queue, min(workers, most), settings)

@@ -31,7 +31,9 @@ def failures(outcomes: Sequence[Outcome]) -> list[tuple[str, int, list[tuple[str
     known: dict[object, str] = {}  # a million runs end in few ways
     for o in outcomes:
         if not o.solved:
-            seed = o.seed if o.case.used < o.case.inputs else 0  # which inputs are operands depends on it
+            seed = (
+                o.seed if o.case.task.used < o.case.inputs else 0
+            )  # which inputs are operands depends on it
             key = o.case.hash, seed, o.outcome, o.sparsity > DISCRETE, o.formula
             if key not in known:
                 known[key] = outcome(o)

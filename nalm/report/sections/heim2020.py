@@ -9,7 +9,7 @@ from nalm.claims.rules.spreads import mean_spread, median_spread
 from nalm.config import Claim
 from nalm.experiments.heim2020 import LARGE_TASK
 from nalm.experiments.published import claims
-from nalm.operations import SYSTEMS, outputs
+from nalm.operations import outputs
 from nalm.report.figures import OPERATIONS, safe
 from nalm.report.sections.models import errors_over
 from nalm.report.sections.pareto import (
@@ -37,14 +37,14 @@ def pictures(study: Study) -> list[Figure]:
     runs = [o for o in study.outcomes if o.measures]
     if not runs:
         return []
-    if runs[0].case.operation in SYSTEMS:
+    if runs[0].case.task.fits_trajectory:
         return [pareto(runs), *fits(study, runs)]
-    return [*_maps(study, runs), *([_sparse(runs)] if runs[0].case.counts else [])]
+    return [*_maps(study, runs), *([_sparse(runs)] if runs[0].case.task.counts else [])]
 
 
 def tables(study: Study) -> list[Figure]:
     """Errors over grids with both statistics, published beside ours (the paper's Table A2)."""
-    runs = [o for o in study.outcomes if o.case.grids]
+    runs = [o for o in study.outcomes if o.case.task.grids]
     if not runs:
         return []
     names, found = outputs(runs[0].case.operation), by_model(runs)
@@ -75,10 +75,10 @@ def _said(claim: Claim | None) -> str:
 
 def _maps(study: Study, runs: Sequence[Outcome]) -> list[Figure]:
     """A row of maps per operation, a column per model: the logarithm of the best run's error at every point."""
-    found = by_model([o for o in runs if o.case.grids])
+    found = by_model([o for o in runs if o.case.task.grids])
     if not found:
         return []
-    names = [name for name, _ in next(iter(found.values()))[0].case.grids]
+    names = [name for name, _ in next(iter(found.values()))[0].case.task.grids]
     data, layout = [], paneled(len(names), len(found), 170)
     for row, name in enumerate(names):
         for column, (called, group) in enumerate(found.items()):
@@ -91,7 +91,7 @@ def _maps(study: Study, runs: Sequence[Outcome]) -> list[Figure]:
             weights = kept(study, best)
             if not weights:
                 continue
-            points = dict(best.case.grids)[name]
+            points = dict(best.case.task.grids)[name]
             axis, errors = errors_over(
                 best.case, weights, name, points.replace(high=ROOTS + 0.05) if name == "sqrt" else points
             )
@@ -116,10 +116,10 @@ def _maps(study: Study, runs: Sequence[Outcome]) -> list[Figure]:
 
 def _sparse(runs: Sequence[Outcome]) -> Figure:
     task = runs[0].case.operation
-    size = f"nonzero {min(runs[0].case.counts):g}"
+    size = f"nonzero {min(runs[0].case.task.counts):g}"
     wanted = {"reciprocal": ("reciprocal", "divide")}.get(task, (task,))
     points = [c for c in claims(LARGE_TASK, places=("Figure 7",)) if c.operation in wanted]
     data = [*scattered(by_model(runs), size), *published_points(points, "test_mse")]
-    above = f"Parameters above {min(runs[0].case.counts):g}, and test error at the end"
+    above = f"Parameters above {min(runs[0].case.task.counts):g}, and test error at the end"
     note = f"{above}; open marks are published (Heim et al., Figure 7)."
     return {"title": "Test error against parameters", "note": note, "data": data, "layout": logarithmic()}

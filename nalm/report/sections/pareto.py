@@ -48,7 +48,7 @@ def rank(value: float) -> float:
 
 def kept(study: Study, o: Outcome) -> dict[str, np.ndarray]:
     """A run's final weights, flat, where they were kept."""
-    curves = study.curves.get((o.case.hash[:12], o.seed), {})
+    curves = study.curves.get((o.case.key, o.seed), {})
     return {n.removeprefix("weights."): v for n, v in curves.items() if n.startswith("weights.")}
 
 
@@ -88,7 +88,7 @@ def scattered(found: dict[str, list[Outcome]], size: str) -> list[Figure]:
             "marker": {"color": look(name)[0], "symbol": look(name)[1], "size": 8},
             "text": [f"{safe(name)}, seed {o.seed}" for o in group],
             "hovertemplate": "%{text}<br>%{x} parameters, error %{y:.3g}<extra></extra>",
-            "customdata": [o.case.hash[:12] for o in group],
+            "customdata": [o.case.key for o in group],
         }
         for name, group in found.items()
     ]

@@ -44,7 +44,7 @@ def localised(study: Study) -> list[dict[str, Any]]:
     """Of every case of digits on top of one another: samples as they are, and as each localiser shows them."""
     found = []
     for s in study.summaries:
-        kept = study.curves.get((s.case.hash[:12], 0), {})
+        kept = study.curves.get((s.case.key, 0), {})
         if "examples.input" not in kept:
             continue
         image = kept["examples.input"].reshape(-1, 2, SIDE, SIDE)
@@ -58,14 +58,14 @@ def localised(study: Study) -> list[dict[str, Any]]:
             }
             for k in range(len(image))
         ]
-        found.append({"name": study.labels[s.case], "case": s.case.hash[:12], "samples": samples})
+        found.append({"name": study.labels[s.case], "case": s.case.key, "samples": samples})
     return found
 
 
 def paired(study: Study, cases: Sequence[tuple[Case, str]]) -> list[dict[str, Any]]:
     """Two digits side by side as pictures, with what the first network that kept some reads."""
     for case, name in cases:
-        kept = study.curves.get((case.hash[:12], 0), {})
+        kept = study.curves.get((case.key, 0), {})
         if "pairs.input" not in kept:
             continue
         both = kept["pairs.input"].reshape(-1, 2, PLAIN, PLAIN).clip(0, 255)

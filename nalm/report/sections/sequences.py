@@ -37,7 +37,7 @@ def _row(row: Row) -> dict[str, Any]:
     published = lengths.published(row.case)
     return {
         "name": row.name,
-        "case": row.case.hash[:12],
+        "case": row.case.key,
         "epochs": row.epochs,
         "cells": [_cell(row, r, published.get(r.length)) for r in row.lengths],
     }

@@ -19,7 +19,7 @@ def drawn(study: Study) -> list[Surface]:
     found = []
     compared = any(layer.unit in DRAWN for s in study.summaries for layer in s.case.model)
     for s in study.summaries:
-        runs = study.runs[s.case.hash[:12]]
+        runs = study.runs[s.case.key]
         if s.case.recipe.grid:
             found += _starts(study, runs)
         elif compared and _of_two_numbers(s.case):
@@ -29,7 +29,7 @@ def drawn(study: Study) -> list[Surface]:
 
 def _of_two_numbers(case: Case) -> bool:
     """Whether a model takes two numbers, rather than what a network reads of images, and is not drawn elsewhere."""
-    return case.inputs == 2 and len(case.model) == 1 and not case.grids and case.digits is None
+    return case.inputs == 2 and len(case.model) == 1 and not case.task.grids and not case.task.images
 
 
 def _starts(study: Study, runs: Sequence[Outcome]) -> list[Surface]:
@@ -44,7 +44,7 @@ def _starts(study: Study, runs: Sequence[Outcome]) -> list[Surface]:
 
 
 def _paths(study: Study, o: Outcome) -> list[np.ndarray]:
-    curves = study.curves.get((o.case.hash[:12], o.seed), {})
+    curves = study.curves.get((o.case.key, o.seed), {})
     return [values for name, values in curves.items() if "[" in name]
 
 
@@ -65,7 +65,7 @@ def _predictions(study: Study, runs: Sequence[Outcome]) -> list[Surface]:
 
 def _weights(study: Study, o: Outcome) -> dict[str, np.ndarray]:
     """A run's final weights, flat: as they were kept, or where their paths end."""
-    curves = study.curves.get((o.case.hash[:12], o.seed), {})
+    curves = study.curves.get((o.case.key, o.seed), {})
     found = {n.removeprefix(FINAL): values for n, values in curves.items() if n.startswith(FINAL)}
     ends: dict[str, list[float]] = {}
     for name, values in curves.items():

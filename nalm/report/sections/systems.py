@@ -33,7 +33,7 @@ SHOWN = [-2.3, 4.0]  # logarithms of the errors the published figure shows: 0.00
 
 def pareto(runs: Sequence[Outcome]) -> Figure:
     """Every fit by its error and its parameters, and each model's front."""
-    size = f"nonzero {min(runs[0].case.counts):g}"
+    size = f"nonzero {min(runs[0].case.task.counts):g}"
     found = by_model(runs)
     data = [*scattered(found, size)]
     for name, group in found.items():

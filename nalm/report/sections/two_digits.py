@@ -31,9 +31,8 @@ class Reading:
     """The runs of one case, and what was measured of them."""
 
     def __init__(self, study: Study, case: Case, name: str):
-        assert case.digits is not None
-        self.case, self.name, self.exact = case, name, case.digits.exact
-        key = case.hash[:12]
+        self.case, self.name, self.exact = case, name, case.task.exact
+        key = case.key
         found = [(o, study.curves.get((key, o.seed), {})) for o in study.runs[key]]
         self.runs = [(o, c) for o, c in found if "test.output.strict" in c]
 
@@ -78,7 +77,7 @@ def images(study: Study) -> list[dict[str, Any]]:
     """A block for every operation on two digits: figures, and the table behind them."""
     cases: dict[str, list[Reading]] = {}
     for s in study.summaries:
-        if s.case.digits is not None and s.case.digits.layout != "sequence":
+        if s.case.task.exact:
             found = Reading(study, s.case, study.labels[s.case])
             if found.runs:
                 cases.setdefault(s.case.operation, []).append(found)
@@ -109,7 +108,7 @@ def _row(c: Reading) -> dict[str, Any]:
     cells += [c.mean("test", "output", sense) for sense in SENSES]
     return {
         "name": c.name,
-        "case": c.case.hash[:12],
+        "case": c.case.key,
         "epochs": c.case.recipe.steps // c.case.epoch,
         "cells": [{"estimate": i.estimate, "low": _finite(i.low), "high": _finite(i.high)} for i in cells],
     }
@@ -133,7 +132,7 @@ def accuracies(group: Sequence[Reading], looks: Looks) -> Figure:
                 "x": [i + shift for i in range(len(places))],
                 "y": [i.estimate for i in found],
             }
-            | {"error_y": _whiskers(found), "customdata": [c.case.hash[:12]] * len(places)}
+            | {"error_y": _whiskers(found), "customdata": [c.case.key] * len(places)}
             | {"hovertemplate": f"<b>{safe(c.name)}</b>: %{{y:.2f}}%, {len(c.runs)} folds<extra></extra>"}
         )
     ticks = [f"{SETS[which]}: {WORDS[part]}" for which, part in places]

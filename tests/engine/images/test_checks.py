@@ -3,10 +3,9 @@
 import pytest
 import torch
 from layouts import CASES
-from made import case as numbers
 
 from nalm.config import Growth, Layer, Threshold, grid
-from nalm.engine.images import check
+from nalm.engine import check
 from nalm.engine.images.program import Member, Program
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
@@ -14,15 +13,13 @@ from nalm.lab.run import run
 
 WRONG = {
     "l1 or schedule": ("pair", {"recipe": {"l1": Growth(1e-9, 1e-7), "schedule": "cosine"}}),
-    "without scaling": ("pair", {"scaling": "minmax"}),
-    "without sample": ("pair", {"sample": 5}),
+    "no field of Case called 'scaling'": ("pair", {"scaling": "minmax"}),
     r"grid\(FIRST, 10\); got \[0,5\)": ("pair", {"train": grid(0, 5)}),
     r"two of them at least.*got \[9,10\)": ("pair", {"train": grid(9, 10)}),
     "fixed threshold, got one of kind 'single'": ("pair", {"threshold": Threshold()}),
-    "2 inputs, got 3": ("pair", {"inputs": 3}),
-    "chosen='last' or 'train'": ("pair", {"digits": {"chosen": "validation"}}),
-    "of others none; got 0.5": ("pair", {"digits": {"validation": 0.5}}),
-    "held out for validation, of others none; got 0$|got 0\\.": ("colour", {"digits": {"validation": 0.0}}),
+    "no field of Case called 'inputs'": ("pair", {"inputs": 3}),
+    "chosen='last' or 'train'": ("pair", {"chosen": "validation"}),
+    "held out for validation, got 0": ("colour", {"validation": 0.0}),
     "not to 'divide'": ("sum", {"operation": "divide"}),
     r"all but zero.*got \[5,10\)": ("sum", {"train": grid(5, 10)}),
     "one layer as its cell, got 2": ("sum", {"model": (Layer("NAU"), Layer("NAU"))}),
@@ -42,21 +39,19 @@ def changed(case, changes):
 @pytest.mark.parametrize("words", WRONG)
 def test_what_cannot_be_trained_is_a_sentence(words):
     name, changes = WRONG[words]
-    check(CASES[name])
+    check([CASES[name]])
     with pytest.raises(NALMError, match=words):
-        check(changed(CASES[name], changes))
+        check([changed(CASES[name], changes)])
 
 
-def test_numbers_are_none_of_its_business_and_all_experiments_pass():
-    check(numbers())
+def test_all_experiments_pass():
     for experiment in EXPERIMENTS.values():
-        for case in experiment.cases:
-            check(case)
+        check(experiment.cases)
 
 
 def test_a_run_is_refused_before_it_makes_a_folder(tmp_path):
-    odd = EXPERIMENTS["mnist/smoke"].replace(cases=(changed(CASES["pair"], {"inputs": 3}),))
-    with pytest.raises(NALMError, match="2 inputs"):
+    odd = EXPERIMENTS["mnist/smoke"].replace(cases=(changed(CASES["sum"], {"inputs": 3}),))
+    with pytest.raises(NALMError, match="2 inputs; got 3"):
         run([odd], tmp_path / "out", device="cpu")
     assert not (tmp_path / "out").exists()
 

@@ -3,22 +3,19 @@
 import pytest
 import torch
 
-from nalm.config import Case, Digits, Layer, Recipe, Threshold, grid
+from nalm import config
+from nalm.config import Case, Layer, Recipe
 from nalm.engine.images.data import resident
 from nalm.engine.images.examples import examples
 from nalm.engine.images.layouts.colour import Colour, Colours, Localiser
 from nalm.engine.images.program import Member, Program
 from nalm.engine.images.readers import buffers, starts
 from nalm.engine.images.spline import control_points
-from nalm.engine.images.training import Trained
+from nalm.engine.images.trained import Trained
 from nalm.engine.plan import Run
 
-SMALL = Digits("colour", "drawn", samples=3, folds=3, validation=0.15, exact="rounded")
-CASE = Case(
-    *((Layer("NMU"),), "multiply", grid(0, 10), grid(0, 10), Recipe(steps=1, batch=4)),
-    threshold=Threshold("fixed"),
-    digits=SMALL,
-)
+SMALL = config.Colour("multiply", source="drawn", samples=3, folds=3, validation=0.15, exact="rounded")
+CASE = Case((Layer("NMU"),), SMALL, Recipe(steps=1, batch=4))
 
 
 def colour(identity: bool) -> Colour:
@@ -96,7 +93,7 @@ def test_evaluations_draw_their_own_poses():
 
 @pytest.mark.parametrize("identity", [False, True])
 def test_a_step_moves_every_part(identity):
-    case = CASE.replace(digits=SMALL.replace(identity=identity))
+    case = CASE.replace(identity=identity)
     member = Member(Program(case, "", torch.device("cpu"), compiled=False), 0)
     before = {n: p.clone() for n, p in member.params.items()}
     member.shuffle(0)

@@ -4,11 +4,11 @@ import pytest
 import torch
 from torch.nn import functional as T
 
-from nalm.config import Digits, Layer
+from nalm.config import Layer, TwoDigits
 from nalm.engine import Run
 from nalm.engine.images import Training
 from nalm.engine.images.program import Member, Program
-from nalm.experiments.mnist.two_digits import BATCH, lasting, pressed, task
+from nalm.experiments.mnist.two_digits import BATCH, lasting, pressed, reading
 
 pytestmark = [
     pytest.mark.slow,
@@ -17,8 +17,8 @@ pytestmark = [
 
 
 def case(layer=None, epochs=2):
-    digits = Digits(source="drawn", samples=20, exact="rounded")
-    found = task(layer or Layer("NMU"), "multiply", 0, digits, 64)
+    task = TwoDigits("multiply", source="drawn", samples=20, exact="rounded")
+    found = reading(layer or Layer("NMU"), task, 64)
     return lasting(pressed(found, 1, "weight", start=0, end=1), epochs)
 
 

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from nalm.config import Digits, Layer
+from nalm.config import Layer, TwoDigits, grid
 from nalm.engine import Run
 from nalm.engine.images import Training, mnist
 from nalm.errors import NALMError
-from nalm.experiments.mnist.two_digits import SMOKE, lasting, task
+from nalm.experiments.mnist.two_digits import SMOKE, lasting, reading
 
 pytestmark = pytest.mark.slow
 MUL = Layer("Fixed", options=(("operation", "multiply"),))
@@ -32,8 +32,8 @@ def subset(layer, epochs):
         mnist.folder()
     except NALMError as error:
         pytest.skip(str(error))
-    digits = Digits(samples=40, folds=4, exact="rounded", every=4)
-    return trained(lasting(task(layer, "multiply", 6, digits, 16), epochs))
+    task = TwoDigits("multiply", grid(6, 10), samples=40, folds=4, exact="rounded", every=4)
+    return trained(lasting(reading(layer, task, 16), epochs))
 
 
 def test_a_given_product_teaches_a_network_to_read():

@@ -108,7 +108,6 @@ def test_a_file_in_place_of_the_folder_is_told(tmp_path):
 
 def test_without_a_folder_the_error_says_what_to_put_where(monkeypatch, tmp_path):
     monkeypatch.delenv("NALM_DATA", raising=False)
-    monkeypatch.setattr(mnist, "BESIDE", tmp_path / "nowhere")
     with pytest.raises(
         NALMError, match=r"put train-images-idx3-ubyte.*--data DIR or NALM_DATA=DIR.*downloaded"
     ):
@@ -120,12 +119,9 @@ def test_without_a_folder_the_error_says_what_to_put_where(monkeypatch, tmp_path
         mnist.folder()
 
 
-def test_the_argument_comes_before_the_variable_and_that_before_the_folder_beside(monkeypatch, tmp_path):
-    for name in ("said", "variable", "beside"):
+def test_the_argument_comes_before_the_variable(monkeypatch, tmp_path):
+    for name in ("said", "variable"):
         (tmp_path / name).mkdir()
-    monkeypatch.setattr(mnist, "BESIDE", tmp_path / "beside")
-    monkeypatch.delenv("NALM_DATA", raising=False)
-    assert mnist.folder() == tmp_path / "beside"
     monkeypatch.setenv("NALM_DATA", str(tmp_path / "variable"))
     assert mnist.folder() == tmp_path / "variable"
     assert mnist.folder(tmp_path / "said") == tmp_path / "said"

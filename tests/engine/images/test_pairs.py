@@ -3,16 +3,17 @@
 import pytest
 import torch
 
-from nalm.config import Digits, Layer
+from nalm.config import Layer, TwoDigits, grid
 from nalm.engine.images.data import drawn_from, held_out, normalised, resident, shuffled
 from nalm.engine.images.layouts.pair import Pairs
-from nalm.experiments.mnist.two_digits import quotient, task
+from nalm.experiments.mnist.two_digits import quotient, reading
 
 PICTURES = resident("drawn", "", "cpu")
 
 
 def pairs(first=0, samples=3, folds=10, operation="multiply"):
-    return Pairs(task(Layer("NMU"), operation, first, Digits(source="drawn", samples=samples, folds=folds)))
+    task = TwoDigits(operation, grid(first, 10), source="drawn", samples=samples, folds=folds)
+    return Pairs(reading(Layer("NMU"), task))
 
 
 def test_folds_have_the_published_sizes_and_cover_everything():

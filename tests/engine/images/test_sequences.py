@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from nalm.config import Case, Digits, Layer, Ramp, Recipe, Threshold, grid
+from nalm.config import Case, ImageSequence, Layer, Ramp, Recipe, grid
 from nalm.engine.images import Training
 from nalm.engine.images.data import resident
 from nalm.engine.images.layouts.sequence import (
@@ -81,10 +81,9 @@ def test_perfect_digits_make_perfect_products_at_any_length():
 
 # -- the layout -----------------------------------------------------------------------------------
 
-SMALL = Digits("sequence", "drawn", length=2, lengths=(1, 2, 7), chosen="validation", every=2)
+SMALL = ImageSequence("multiply", grid(1, 10), source="drawn", length=2, lengths=(1, 2, 7), every=2)
 RECIPE = Recipe(steps=1, batch=4, penalties=(("weight", Ramp(10, 10, 20)), ("inputs", Ramp(1))))
-FIXED = Threshold("fixed")
-PRODUCT = Case((Layer("NMU"),), "multiply", grid(1, 10), grid(1, 10), RECIPE, threshold=FIXED, digits=SMALL)
+PRODUCT = Case((Layer("NMU"),), SMALL, RECIPE)
 BARE = RECIPE.replace(penalties=())
 
 
@@ -99,7 +98,7 @@ def test_an_epoch_has_as_many_steps_as_there_are_whole_batches(source, first):
         pictures = resident(source, "", "cpu")
     except NALMError as error:  # no files of MNIST here
         pytest.skip(str(error))
-    case = PRODUCT.replace(train=grid(first, 10), digits=SMALL.replace(source=source))
+    case = PRODUCT.replace(train=grid(first, 10), source=source)
     train = Sequences(case).sets(0, pictures)["train"]
     assert case.epoch == len(train) // 4
 
@@ -136,7 +135,7 @@ def test_errors_by_length_are_those_of_each_length_alone():
 
 
 def test_errors_of_long_products_do_not_overflow():
-    layout = Sequences(PRODUCT.replace(digits=SMALL.replace(lengths=(2, 20))))
+    layout = Sequences(PRODUCT.replace(lengths=(2, 20)))
     digits = torch.full((1, 40), 9)
     found, _ = layout.judged(torch.zeros(1, 2, 40, 1), digits, digits)
     assert found[0, 2].item() == pytest.approx((81.0**20 * 81 / 80 - 81 / 80) / 20, rel=1e-9)
@@ -208,7 +207,7 @@ def test_the_epoch_with_the_best_validation_counts():
 def test_a_loop_learns_to_add():
     """Digits drawn in code, two at a time: the error falls far below the target's variance, at longer lengths too."""
     recipe = Recipe(steps=1, batch=32)
-    case = Case((Layer("NAU"),), "add", grid(0, 10), grid(0, 10), recipe, threshold=FIXED, digits=SMALL)
+    case = Case((Layer("NAU"),), SMALL.replace(operation="add", train=grid(0, 10)), recipe)
     case = case.replace(recipe=case.recipe.replace(steps=36 * case.epoch, penalties=(("inputs", Ramp(1)),)))
     training = Training([Run(case, 0, 0)], torch.device("cpu"))
     while not training.finished:

@@ -10,12 +10,12 @@ import torch
 from typer.testing import CliRunner
 
 from nalm.cli import app
-from nalm.config import Digits, Experiment, Layer
+from nalm.config import Experiment, Layer, TwoDigits, grid
 from nalm.engine import Run
 from nalm.engine.images import Training
 from nalm.engine.images.data import held_out
 from nalm.errors import NALMError
-from nalm.experiments.mnist.two_digits import BATCH, clipped, lasting, pressed, task
+from nalm.experiments.mnist.two_digits import BATCH, clipped, lasting, pressed, reading
 from nalm.lab.executors.base import Job, Settings, attempt, kept, state_of
 from nalm.lab.run import run
 from nalm.results import checkpoints
@@ -23,11 +23,13 @@ from nalm.results import networks as saved
 from nalm.results.store import Store
 
 CPU = torch.device("cpu")
-TINY = Digits(source="drawn", samples=8, folds=3, exact="rounded")  # of three digits: 12 steps an epoch
+TINY = TwoDigits(  # of three digits: 12 steps an epoch
+    "multiply", grid(7, 10), source="drawn", samples=8, folds=3, exact="rounded"
+)
 
 
-def case(layer=None, epochs=2, digits=TINY):
-    found = task(layer or Layer("NMU"), "multiply", 7, digits, 4)
+def case(layer=None, epochs=2, task=TINY):
+    found = reading(layer or Layer("NMU"), task, 4)
     return lasting(pressed(found, 1, "weight", start=0, end=1), epochs)
 
 
@@ -166,7 +168,7 @@ def test_a_network_with_parts_missing_or_made_up_is_refused_with_its_name(whole)
 
 def test_the_end_of_a_shorter_training_is_no_evaluation_of_a_longer_one():
     def rare(epochs):
-        return case(epochs=epochs, digits=TINY.replace(every=2))
+        return case(epochs=epochs, task=TINY.replace(every=2))
 
     short, whole = trained((rare(3), 0)), trained((rare(4), 0))
     epoch = case().epoch
@@ -223,7 +225,7 @@ def test_what_the_loop_does_not_do_is_refused():
 
 
 def test_the_epoch_with_the_most_right_training_outputs_is_judged():
-    training = trained((case(epochs=1, digits=TINY.replace(chosen="train")), 0))
+    training = trained((case(epochs=1, task=TINY.replace(chosen="train")), 0))
     (one,) = training.members
     one.steps = list(range(20))
     right = (
@@ -252,7 +254,7 @@ def test_a_run_that_was_stopped_stands_where_it_stands(tmp_path):
 
 
 def test_what_is_stored_is_shown_without_the_images(tmp_path, monkeypatch, whole):
-    stored = case(digits=TINY.replace(source="mnist"))
+    stored = case(task=TINY.replace(source="mnist"))
     asked = Experiment("tiny", "A tiny one", (stored,), (0, 1))
     with Store(tmp_path, create=True) as store:
         store.begin("nalm run tiny", torch.__version__)

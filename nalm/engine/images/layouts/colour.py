@@ -1,6 +1,7 @@
 """Two digits on top of one another, told apart by their channel: each is found by a spatial transformer, then read.
 
-Thesis 4.6.1.2 and E.4.2. Every digit is turned, scaled and placed anew whenever it is seen, also in evaluations.
+Mistry 2023, sections 4.6.1.2 and E.4.2. Every digit is turned, scaled and placed anew whenever it is seen,
+also in evaluations.
 """
 
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as T
 
-from nalm import draws
+from nalm import config, draws
 from nalm.config import Layer
 from nalm.engine.images.data import Resident, normalised, split
 from nalm.engine.images.distort import CANVAS, DRAWS, distorted, poses
@@ -23,7 +24,7 @@ POINTS = SIDE * SIDE
 
 
 class Points(nn.Linear):
-    """Where the control points are, before the tanh that keeps them in the image; at home if it starts from zero."""
+    """Control points before the tanh that keeps them in the image; unmoved if the layer starts from zero."""
 
     home: Tensor
 
@@ -38,7 +39,7 @@ class Points(nn.Linear):
         return {"weight": Constant(shape, 0.0), "bias": Constant(shape[:1], 0.0)} if self.identity else None
 
     def constants(self) -> Tensors:
-        """What the points are added to."""
+        """Set the positions that the layer's outputs are added to."""
         return {"home": control_points().atanh().flatten().float() * self.identity}
 
     def forward(self, x: Tensor) -> Tensor:
@@ -47,7 +48,7 @@ class Points(nn.Linear):
 
 
 class Localiser(nn.Module):
-    """Finds one of the digits: control points of the spline through which it looks like itself (thesis Fig. E.2).
+    """Finds one of the digits: control points of the spline through which it looks like itself (Mistry 2023, Fig. E.2).
 
     The published code starts it as the identity, and loses that when it resets all parameters before training; so
     ``identity`` is off by default.
@@ -94,14 +95,16 @@ class Colour(TwoDigits):
 class Colours(Pairs):
     """Two images in two channels, and one operation on their digits."""
 
+    task: config.Colour
+
     def network(self, precision: torch.dtype) -> nn.Module:
         """Two localisers, a classifier, then the case's layers."""
-        return Colour(self.case.model, self.first, self.digits.identity, precision)
+        return Colour(self.case.model, self.first, self.task.identity, precision)
 
     def sets(self, seed: int, pictures: Resident) -> dict[str, Tensor]:
         """As for two images side by side; a part of the training samples is held out, and evaluated too."""
         sets = super().sets(seed, pictures)
-        kept, out = (torch.from_numpy(places) for places in split(len(sets["train"]), self.digits.validation))
+        kept, out = (torch.from_numpy(places) for places in split(len(sets["train"]), self.task.validation))
         train = sets["train"][kept]
         return sets | {"train": train, "seen": self.some(train), "validation": sets["train"][out]}
 

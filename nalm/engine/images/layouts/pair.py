@@ -1,9 +1,9 @@
-"""How images make a sample, what is asked about it, and what counts as right: one class per layout."""
+"""Two images side by side, each read alone."""
 
 import torch
 from torch import Tensor, nn
 
-from nalm.config import Case
+from nalm.config import Case, Colour, TwoDigits
 from nalm.engine.images.data import Resident, drawn_from, held_out, normalised
 from nalm.engine.images.readers import Pair
 from nalm.operations import operation as find_operation
@@ -13,7 +13,7 @@ SEEN = 10_000  # training samples that are evaluated
 
 
 class Pairs:
-    """Two images side by side, and one operation on their digits (thesis 4.6.1.1 and 5.10)."""
+    """Two images side by side, and one operation on their digits (Mistry 2023, sections 4.6.1.1 and 5.10)."""
 
     measures = (
         *("output.strict", "output.rounded", "output.decimals", "error"),
@@ -21,10 +21,16 @@ class Pairs:
     )
     tables: dict[str, tuple[int, ...]] = {"confusion": (2, 10, 10)}  # of either image: true digit, digit read
 
+    task: TwoDigits | Colour
+
     def __init__(self, case: Case):
-        assert case.digits is not None
-        self.case, self.digits, self.first = case, case.digits, int(case.train.low)
+        self.case, self.first = case, int(case.train.low)
+        self.task = case.task  # type: ignore[assignment]  # LAYOUTS chooses this class by its kind
         self.operation = find_operation(case.operation)
+
+    @staticmethod
+    def check(case: Case) -> None:
+        """Every model fits: its inputs are the two digits."""
 
     def network(self, precision: torch.dtype) -> nn.Module:
         """A classifier for both images, then the case's layers."""
@@ -34,14 +40,13 @@ class Pairs:
         """Training pairs on training images, test pairs on test images; of the former a part is evaluated."""
         places = [[pictures.where(d, test) for d in range(10)] for test in (False, True)]
         width = 10 - self.first
-        out = set(held_out(width**2, self.digits.folds, seed % self.digits.folds).tolist())
+        out = set(held_out(width**2, self.task.folds, seed % self.task.folds).tolist())
         rows: dict[bool, list[Tensor]] = {False: [], True: []}
         for pair in range(width**2):
             test = pair in out
             both = pair // width + self.first, pair % width + self.first
             columns = [
-                drawn_from(places[test][d], seed, 2 * pair + k, self.digits.samples)
-                for k, d in enumerate(both)
+                drawn_from(places[test][d], seed, 2 * pair + k, self.task.samples) for k, d in enumerate(both)
             ]
             rows[test].append(torch.stack(columns, -1))
         train = torch.cat(rows[False])
@@ -79,4 +84,4 @@ class Pairs:
 
     def error(self, means: dict[str, float], test: bool) -> float:
         """The share of outputs that are not right, in the sense of the case."""
-        return 1 - means[f"{'test' if test else 'seen'}.output.{self.digits.exact}"]
+        return 1 - means[f"{'test' if test else 'seen'}.output.{self.task.exact}"]

@@ -1,4 +1,6 @@
-"""Images one after another, and a unit in a loop that keeps a product, a sum or counts (thesis 4.6.2, 6.3.2).
+"""Images one after another, and a unit in a loop that keeps a product, a sum or counts.
+
+Mistry 2023, sections 4.6.2 and 6.3.2.
 
 A permutation of the images is cut into consecutive sequences, and what is left over is dropped, as Madsen & Johansen
 (2020) do it. The permutations are the published ones: of the training images by a seed drawn from the run's, of the
@@ -14,7 +16,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as T
 
-from nalm.config import Case, Layer
+from nalm.config import Case, ImageSequence, Layer
+from nalm.config.images import amounts_to
+from nalm.config.values import require
 from nalm.engine.images.data import Resident, normalised
 from nalm.engine.images.readers import Tensors, convolved
 from nalm.engine.model import Network
@@ -29,12 +33,12 @@ EMPTY = (NALU, NALUSeparate, LSTM)  # cells that the published code starts at 0 
 
 
 def training_seed(seed: int) -> int:
-    """The seed of a run's own permutation."""
+    """Return the seed of a run's own permutation."""
     return int(np.random.RandomState(seed).randint(0, 2**32 - 1))
 
 
 def permuted(digits: npt.NDArray[np.int64], first: int, seed: int) -> Indices:
-    """Where the images of digits from ``first`` on stand, in the order in which they are cut into sequences."""
+    """Return the indices of images of digits from ``first`` on, in the order in which they are cut into sequences."""
     return np.random.RandomState(seed).permutation(np.flatnonzero(digits >= first))
 
 
@@ -49,7 +53,7 @@ def cut(order: Tensor, length: int) -> Tensor:
 
 
 def amounts(operation: str, digits: Tensor) -> Tensor:
-    """What digits (..., time) amount to after every step, (..., time, out): a product, a sum, or how many of each.
+    """Return what digits (..., time) amount to after every step, (..., time, out): product, sum or counts.
 
     >>> amounts("multiply", torch.tensor([3, 5, 2])).squeeze(-1).tolist()
     [3.0, 15.0, 30.0]
@@ -81,7 +85,7 @@ def along(loop: Loop, values: Tensor, lengths: Sequence[int]) -> Tensor:
 
 
 class Regressor(nn.Module):
-    """Numbers read from images of 28 x 28 (thesis Fig. E.4): one for its digit, or a chance for each."""
+    """Numbers read from images of 28 x 28 (Mistry 2023, Fig. E.4): one for its digit, or a chance for each."""
 
     def __init__(self, outputs: int):
         super().__init__()
@@ -114,7 +118,7 @@ class Reading(nn.Module):
         return Loop(unit, first=1.0 if whole else 0.0)
 
     def read(self, images: Tensor) -> Tensor:
-        """What each image says, (batch, time, numbers), for images (batch, time, 28, 28)."""
+        """Return the numbers read of each image, (batch, time, numbers), for images (batch, time, 28, 28)."""
         values: Tensor = self.reader(images.flatten(0, 1).unsqueeze(1))
         return values.unflatten(0, images.shape[:2])
 
@@ -134,7 +138,7 @@ class Reading(nn.Module):
         return asked, {name: terms[name] for name in names}
 
     def project(self) -> None:
-        """The cell back into its legal set."""
+        """Move the weights of the cell back into their bounds."""
         self.arithmetic.project()
 
 
@@ -144,13 +148,28 @@ class Sequences:
     tables: dict[str, tuple[int, ...]] = {}
 
     def __init__(self, case: Case):
-        assert case.digits is not None
-        self.case, self.digits, self.first = case, case.digits, int(case.train.low)
-        self.measures = tuple(f"{n}.{what}" for n in self.digits.lengths for what in ("error", "right"))
+        self.case, self.first = case, int(case.train.low)
+        self.task: ImageSequence = case.task  # type: ignore[assignment]  # LAYOUTS chooses this class by its kind
+        self.measures = tuple(f"{n}.{what}" for n in self.task.lengths for what in ("error", "right"))
+
+    @staticmethod
+    def check(case: Case) -> None:
+        """Refuse a model that is not one cell with as many inputs and results as the sequence needs."""
+        require(len(case.model) == 1, f"A sequence has one layer as its cell, got {len(case.model)}.")
+        read, cell = amounts_to(case.operation), case.model[0]
+        require(
+            case.inputs == read + cell.out,
+            f"A cell sees {read} of an image and its own {cell.out}: {read + cell.out} inputs; got {case.inputs}.",
+        )
+        (unit,) = Network(case.model, case.inputs).parts()
+        results = Loop(unit).outputs
+        require(
+            results == read, f"{case.operation!r} has {read} results, the cell {cell.label} gives {results}."
+        )
 
     def network(self, precision: torch.dtype) -> nn.Module:
         """The network, in float32 whatever the precision: results are compared with those of a reference."""
-        return Reading(self.case.model, self.case.inputs, self.case.operation, self.digits.lengths)
+        return Reading(self.case.model, self.case.inputs, self.case.operation, self.task.lengths)
 
     def sets(self, seed: int, pictures: Resident) -> dict[str, Tensor]:
         """Training sequences; and all images for validation, and for the test, in one long row each."""
@@ -164,7 +183,7 @@ class Sequences:
             torch.from_numpy(permuted(digits[part], self.first, s) + part.start) for part, s in parts
         )
         return {
-            "train": cut(train, self.digits.length),
+            "train": cut(train, self.task.length),
             "validation": validation.unsqueeze(0),
             "test": test.unsqueeze(0),
         }
@@ -184,7 +203,7 @@ class Sequences:
         Squares are of float64: products of twenty digits have ten places and more.
         """
         found = []
-        for i, length in enumerate(self.digits.lengths):
+        for i, length in enumerate(self.task.lengths):
             wanted = amounts(self.case.operation, cut(digits[0], length))
             said = cut(output[0, i], length).double()
             found += [
@@ -195,4 +214,4 @@ class Sequences:
 
     def error(self, means: dict[str, float], test: bool) -> float:
         """The squared error at the length of training."""
-        return means[f"{'test' if test else 'validation'}.{self.digits.length}.error"]
+        return means[f"{'test' if test else 'validation'}.{self.task.length}.error"]

@@ -1,0 +1,168 @@
+"""One run that reads images: how far it is, what was measured of it, and its state as tensors."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nalm.engine.images.examples import examples
+from nalm.engine.images.program import Member
+from nalm.engine.model import spelled
+from nalm.engine.plan import Run
+from nalm.engine.records import SMALL
+from nalm.errors import NALMError
+from nalm.results import networks as saved
+from nalm.results.runs import Mark, mark
+from nalm.units import Unit
+from nalm.units.spelling import letters
+
+STEPS = {"cpu": 8, "cuda": 128}  # of a member before another gets its turn
+
+
+class Trained:
+    """One run: how far it is, and what was measured of it."""
+
+    def __init__(self, run: Run, member: Member):
+        self.run, self.member = run, member
+        self.at = 0
+        self.steps: list[int] = []
+        self.means: list[dict[str, float]] = []
+        self.counts: dict[str, Tensor] = {}  # of the last evaluation
+        self.sparsity: list[float] = []
+        self.weights: list[dict[str, Tensor]] = []  # of the layers behind the reader, if they are few
+        self.seconds = 0.0
+
+    @property
+    def finished(self) -> bool:
+        """True if nothing is left to train."""
+        return bool(self.steps) and self.steps[-1] >= self.run.case.recipe.steps
+
+    @property
+    def due(self) -> bool:
+        """True if an evaluation is due: before every epoch, and at the end."""
+        case = self.run.case
+        ends = self.at % (case.task.every * case.epoch) == 0 or self.at == case.recipe.steps
+        return ends and (not self.steps or self.steps[-1] != self.at)
+
+    def advance(self) -> None:
+        """Take some steps, to the next evaluation at most."""
+        case, recipe = self.run.case, self.run.case.recipe
+        if self.member.epoch != self.at // case.epoch:
+            self.member.shuffle(self.at // case.epoch)
+        ends = [recipe.steps, self.at // case.epoch * case.epoch + case.epoch]
+        ends += [recipe.switch] if self.at < recipe.switch else []
+        count = min(STEPS[self.member.program.device.type], min(ends) - self.at)
+        for _ in range(count):
+            self.member.advance(recipe.then if recipe.then and self.at >= recipe.switch else recipe.loss)
+        self.at += count
+
+    def record(self) -> None:
+        """Keep what an evaluation has found."""
+        means, self.counts = self.member.judged()
+        network = self.member.arithmetic()
+        with torch.no_grad():
+            sparsity = [float(layer.sparsity_error()) for layer in network.parts()]
+            weights = {name: w.detach().clone() for name, w in network.meaning().items()}
+        self.steps.append(self.at)
+        self.means.append(means)
+        self.sparsity.append(max(sparsity))
+        few = sum(w.numel() for w in weights.values()) <= SMALL
+        self.weights.append(weights if few else {})
+
+    # -- out and in ---------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Tensor]:
+        """Return everything as named tensors."""
+        member = self.member
+        with member.here():
+            tensors = {f"params.{n}": p.cpu() for n, p in member.params.items()}
+            tensors |= {
+                f"slots.{i}.{n}": s.cpu() for n, slots in member.slots.items() for i, s in enumerate(slots)
+            }
+        tensors |= {
+            f"means.{n}": torch.tensor([m[n] for m in self.means], dtype=torch.float64) for n in self._names()
+        }
+        tensors |= {f"weights.{n}": torch.stack([w[n] for w in self.weights]) for n in self._weights()}
+        tensors |= {f"counts.{n}": c for n, c in self.counts.items()}
+        numbers = {"steps": self.steps, "sparsity": self.sparsity, "at": self.at, "seconds": self.seconds}
+        return tensors | {name: torch.tensor(value, dtype=torch.float64) for name, value in numbers.items()}
+
+    def _names(self) -> list[str]:
+        return list(self.means[0]) if self.means else []
+
+    def _weights(self) -> list[str]:
+        return list(self.weights[0]) if self.weights else []
+
+    def _odd(self, tensors: dict[str, Tensor]) -> str:
+        """Return the name of a tensor that is missing in a state or has another shape; "" if all fit."""
+        member, count = self.member, len(tensors.get("steps", torch.zeros(1)).reshape(-1))
+        wanted = {"at": (), "seconds": (), "steps": (count,), "sparsity": (count,)}
+        wanted |= {f"params.{n}": tuple(p.shape) for n, p in member.params.items()}
+        wanted |= {
+            f"slots.{i}.{n}": tuple(s.shape) for n, slots in member.slots.items() for i, s in enumerate(slots)
+        }
+        for name, shape in wanted.items():
+            if name not in tensors or tuple(tensors[name].shape) != shape:
+                return name
+        for name, values in tensors.items():
+            if name.startswith(("means.", "weights.")) and (values.ndim == 0 or len(values) != count):
+                return name
+        steps = tensors["steps"].tolist()
+        return "" if steps == sorted(set(steps)) and 0 <= max(steps, default=0) <= tensors["at"] else "steps"
+
+    def restore(self, tensors: dict[str, Tensor]) -> None:
+        """Put back what ``state`` took out; of a shorter training without the evaluation at its end."""
+        member, case = self.member, self.run.case
+        if odd := self._odd(tensors):
+            file = saved.network_name(case.trunk.hash, self.run.seed)
+            raise NALMError(
+                f"The network {file} of the results folder is damaged or of another kind (see {odd!r}): delete it, "
+                "and its run starts again."
+            )
+        self.at, self.seconds = int(tensors["at"]), float(tensors["seconds"])
+        with member.here():
+            for name, p in member.params.items():
+                p.copy_(tensors[f"params.{name}"])
+                for i, slot in enumerate(member.slots[name]):
+                    slot.copy_(tensors[f"slots.{i}.{name}"])
+            member.at.fill_(self.at)
+        steps, grid = [int(step) for step in tensors["steps"].tolist()], case.task.every * case.epoch
+        own = [i for i, at in enumerate(steps) if at % grid == 0 or at == case.recipe.steps]
+        self.steps, self.sparsity = [steps[i] for i in own], [float(tensors["sparsity"][i]) for i in own]
+        self.means, self.weights = [{} for _ in own], [{} for _ in own]
+        for name, values in tensors.items():
+            kind, _, rest = name.partition(".")
+            for k, i in enumerate(own):
+                if kind == "means":
+                    self.means[k][rest] = float(values[i])
+                elif kind == "weights":
+                    self.weights[k][rest] = values[i].clone()
+            if kind == "counts":
+                self.counts[rest] = values.clone()
+
+    # -- results ------------------------------------------------------------------------------
+
+    def errors(self, test: bool) -> np.ndarray:
+        """Return the error that counts at every evaluation."""
+        layout = self.member.program.layout
+        return np.array([layout.error(means, test) for means in self.means])
+
+    def mark(self) -> Mark:
+        """Return the evaluation that counts, and when the test error was first below the threshold."""
+        case, seen, test = self.run.case, self.errors(False), self.errors(True)
+        return mark(case, self.steps, seen, test, self.sparsity, case.threshold.value)
+
+    def formula(self) -> str:
+        """Return the formula of the layers with rounded weights; "" for many outputs, or if a layer is no unit."""
+        network = self.member.arithmetic()
+        if self.run.case.model[-1].out > 1 or not all(isinstance(part, Unit) for part in network.parts()):
+            return ""
+        try:
+            return spelled(network, letters(network.inputs, positive=True))
+        except NALMError:
+            return ""  # weights that are not numbers
+
+    def records(self) -> dict[str, np.ndarray]:
+        """Return every mean at every evaluation, and the counts of the last."""
+        found = {name: np.array([m[name] for m in self.means]) for name in self._names()}
+        found |= {name: c.double().numpy() for name, c in self.counts.items()}
+        return found | {name: picture.double().numpy() for name, picture in examples(self.member).items()}

@@ -1,0 +1,90 @@
+"""The evaluation of a population: errors on the validation and test sets, and what the models say."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from nalm import draws
+from nalm import functional as F
+from nalm.config import Case
+from nalm.engine.compiler import Compiler, Methods
+from nalm.engine.model import Network, Tensors, exact, snapped
+from nalm.engine.numbers.data import SETS, Data
+from nalm.tasks.threshold import METRICS
+
+Sets = list[tuple[Tensor, Tensor]]  # inputs and targets of the validation and the test set
+
+
+class Evaluation:
+    """Models without noise, and the functions that judge them; parameters are handed in."""
+
+    def __init__(self, case: Case, data: Data, noise: Tensors, compiler: Compiler):
+        self.case, self.data, self.compiler = case, data, compiler
+        self._noise = noise
+        self._network = self._model().eval()
+        self._judge = Methods(self._network, "forward", "sparsity_error", "meaning")
+        self._exact = self._judge  # what is tested
+        if case.threshold.metric == "rule":
+            self._exact = Methods(exact(self._model()).eval(), "forward")
+        self._keys: Tensor | None = None
+        self._grids: tuple[Tensor, ...] = ()
+
+    def _model(self) -> Network:
+        return Network(self.case.model, self.case.inputs, bool(self.case.task.times))
+
+    @torch.no_grad()
+    def errors(self, params: Tensors) -> tuple[Tensor, Tensor]:
+        """Return errors (runs,) on the validation and test sets; both go through one compiled function."""
+        device, seeds = self.data.device, self.data.seeds
+        if self._keys is None:
+            self._keys = torch.stack([draws.keys(seeds, which, device=device) for which in SETS])
+            self._grids = tuple(map(draws.packed, self.data.grids()))
+        metrics = METRICS["mse"], METRICS[self.case.threshold.metric]
+        judges, both = (self._judge, self._exact), (params, params)
+        if self.case.threshold.metric == "rule":  # the snapped network is tested
+            both = params, snapped(self._network, params)
+
+        def sets(start: Tensor, keys: Tensor, grids: tuple[Tensor, ...]) -> Sets:
+            samplers, at = (self.data.train, self.data.test), torch.zeros_like(start)
+            positions = [draws.unpacked(words) for words in grids]
+            x = [f(keys[i], at, positions[i] + start * f.inputs).mT for i, f in enumerate(samplers)]
+            return [(part, self.data.target(part)) for part in x]
+
+        def errors(
+            params: Sequence[Tensors],
+            start: Tensor,
+            keys: Tensor,
+            grids: tuple[Tensor, ...],
+            given: Sets | None,
+        ) -> Tensor:
+            sums = []
+            for i, (x, y) in enumerate(sets(start, keys, grids) if given is None else given):
+                prediction = judges[i]("forward", {**params[i], **self._noise}, self.data.scaling.seen(x))
+                sums.append(metrics[i](self.data.scaling.said(prediction), y).sum((-2, -1)))
+            return torch.stack(sums, -1)
+
+        long = bool(self.case.task.times)  # loops over sequences take long to compile
+        evaluate = errors if long else self.compiler("evaluate", errors)
+        draw = sets if long else self.compiler("sets", sets)
+        total = torch.zeros(len(seeds), 2, dtype=torch.float64, device=device)
+        for start in range(0, self.data.total, self.data.rows):
+            at = torch.tensor(start, dtype=torch.int32, device=device)
+            given = self.data.published(start)
+            if given is None and self.data.train.inputs > F.UNROLL:
+                given = draw(at, self._keys, self._grids)  # type: ignore[assignment]
+            total += evaluate(both, at, self._keys, self._grids, given)  # type: ignore[arg-type]
+        validation, test = (total / self.data.total / self.case.model[-1].out).unbind(-1)
+        return validation, test
+
+    @torch.no_grad()
+    def predict(self, params: Tensors, x: Tensor) -> Tensor:
+        """Return the outputs of the models for x (runs, rows, in)."""
+        prediction: Tensor = self._judge("forward", {**params, **self._noise}, self.data.scaling.seen(x))
+        return self.data.scaling.said(prediction)
+
+    @torch.no_grad()
+    def look(self, params: Tensors) -> tuple[Tensor, Tensors]:
+        """Return sparsity errors (runs,), and the effective weights by name."""
+        tensors = {**params, **self._noise}
+        return self._judge("sparsity_error", tensors), self._judge("meaning", tensors)

@@ -1,0 +1,37 @@
+"""The iNALU's rules of training, with the settings of nalm-benchmark: when its penalty acts, when a run restarts."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+WEIGHT, START, WINDOW = 0.05, 10_000, 5_000
+
+
+def weight(validation: Tensor, step: int) -> Tensor:
+    """Return the weight of the penalty for each run: from step 10,000 on, while its error is below 1."""
+    return WEIGHT * ((validation < 1) & (step >= START))
+
+
+def stuck(validation: Sequence[Tensor], since: Tensor, every: int) -> Tensor:
+    """Return which runs start again: over 5,000 steps the error is above 1 and does not fall.
+
+    ``validation`` are errors (runs,) at all evaluations, ``since`` the evaluation at which a run last started. The
+    published code looks every 10 steps at errors that change every 1,000; this looks every 1,000.
+    """
+    if len(validation) < 2:
+        return torch.zeros_like(since, dtype=torch.bool)
+    history = torch.stack(list(validation[:-1]))  # (evaluations, runs); the last counts from now on
+    count = len(history) - since  # evaluations since a run last started
+    # In steps, the list halves in the middle of an evaluation where their number is odd: each counts in halves.
+    age = 2 * (torch.arange(len(history))[:, None] - since)
+    old = (count - age).clamp(0, 2) * (age >= 0)
+    new = 2 * (age >= 0) - old
+
+    def mean(values: Tensor, weights: Tensor) -> Tensor:
+        return torch.where(weights > 0, values, 0.0).mul(weights).sum(0) / weights.sum(0)
+
+    recent = mean(history, new)
+    spread = mean((history - recent).square(), new).sqrt()
+    falls = mean(history, old) > recent + spread
+    return (count * every > WINDOW) & ~falls & (recent > 1)

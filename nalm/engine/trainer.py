@@ -1,0 +1,99 @@
+"""The ways to train a population, and which kind of task is trained by which.
+
+To add a trainer: write a class with these methods in a folder of its own, and name it in ``TRAINERS``.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nalm.config import (
+    Arithmetic,
+    Case,
+    Colour,
+    ImageSequence,
+    Lists,
+    Recurrent,
+    System,
+    Task,
+    TwoDigits,
+)
+from nalm.engine import images, numbers, systems
+from nalm.engine.plan import Run
+from nalm.results.runs import Runs
+
+
+class Trainer(Protocol):
+    """One population in training; it can be stopped after any call, saved, and put back exactly."""
+
+    def __init__(self, runs: Sequence[Run], device: torch.device, *, compiled: bool = True, data: str = ""):
+        """Draw the initial weights; ``data`` is the folder of MNIST's files, which only images need."""
+        ...
+
+    @staticmethod
+    def check(case: Case) -> None:
+        """Raise a NALMError if the case cannot be trained in this way."""
+        ...
+
+    @staticmethod
+    def was_compiled(mode: str) -> bool:
+        """Return whether a run that was stored with this mode was trained by compiled steps."""
+        ...
+
+    @property
+    def at(self) -> int:
+        """The number of steps that the runs have taken, on average."""
+        ...
+
+    @property
+    def finished(self) -> bool:
+        """True if nothing is left to train."""
+        ...
+
+    def solved_now(self) -> np.ndarray:
+        """Return for each run whether its test error at the last evaluation is below its threshold."""
+        ...
+
+    def advance(self) -> None:
+        """Train to the next evaluation at most, and record what it finds."""
+        ...
+
+    def state(self) -> dict[str, Tensor]:
+        """Return everything that a later process needs to go on, as named tensors."""
+        ...
+
+    def final_state(self) -> dict[str, Tensor] | None:
+        """Return the state of a finished population if a longer training can go on from it, else None."""
+        ...
+
+    def restore(self, tensors: dict[str, Tensor]) -> None:
+        """Go on from a state of the same population."""
+        ...
+
+    def results(self) -> Runs:
+        """Return what was recorded, as plain arrays."""
+        ...
+
+
+TRAINERS: dict[type[Task], type[Trainer]] = {
+    Arithmetic: numbers.Training,
+    Recurrent: numbers.Training,
+    Lists: numbers.Training,
+    System: systems.Training,
+    TwoDigits: images.Training,
+    Colour: images.Training,
+    ImageSequence: images.Training,
+}
+
+
+def trainer_for(case: Case) -> type[Trainer]:
+    """Return the class that trains a case."""
+    return TRAINERS[type(case.task)]
+
+
+def trainer(runs: Sequence[Run], device: torch.device, *, compiled: bool = True, data: str = "") -> Trainer:
+    """Return the training of a population, from its start."""
+    return trainer_for(runs[0].case)(runs, device, compiled=compiled, data=data)
