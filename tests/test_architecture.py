@@ -50,7 +50,6 @@ BELOW = {
 # modules of rooms without torch that need it, and are imported when they are asked for
 TORCH = {"discover/composition.py", "discover/law/network.py", "claims/compositions.py"}
 LONG = {  # files over 250 lines, and why they are not two
-    "claims/rules/rates.py": "one rule for each metric",
     "cli/fit.py": "one command, its options and its checks",
     "cli/tables/results.py": "one table after another",
     "lab/executors/ray.py": "one executor and its worker",

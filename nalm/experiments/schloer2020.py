@@ -1,13 +1,16 @@
-"""The iNALU paper's three small tasks (Schlör et al. 2020; thesis D.1), with the settings of its released code.
+"""Schlör 2020: iNALU: Improved neural arithmetic logic unit. Its three small tasks, with the settings of its code.
 
-Inputs are drawn from other distributions than those the chapters use; ten seeds; 100,000 steps on batches of 64 out of
-64,000 rows. Departs from that code: weights and gates are trained together and not in turns, and the iNALU starts
-again where it started, by the rules of thesis chapter 3. The released tables hold seven of the eighteen distributions.
+Daniel Schlör, Markus Ring, Andreas Hotho, Frontiers in Artificial Intelligence 3:71, 2020,
+doi:10.3389/frai.2020.00071; described in Mistry 2023, section D.1.
+
+Ten seeds, 100,000 steps on batches of 64 out of 64,000 rows. Departures from the code: weights and gates are trained
+together and not in turns, and the iNALU restarts from its first weights, by the rules of Mistry 2023, chapter 3.
+The released tables hold seven of the eighteen distributions.
 """
 
-from collections.abc import Mapping, Sequence
-
-from nalm.config import Arithmetic, Case, Claim, Experiment, Layer, Range, Recipe, Threshold, truncated
+from nalm.config import Arithmetic, Case, Experiment, Layer, Range, Recipe, Threshold, truncated
+from nalm.config.labels import unit_of
+from nalm.experiments.published import claims, tied
 from nalm.experiments.thesis.ch3 import INALU
 
 STEPS = Recipe(steps=100_000, batch=64, lr=1e-2, optimiser="rmsprop", clip_value=0.1)
@@ -20,12 +23,12 @@ SEEDS = tuple(range(10))
 
 
 def normal(low: float, high: float) -> Range:
-    """Three deviations wide to either side."""
+    """Make a normal distribution that is cut three deviations from its mean."""
     return truncated(low, high, (low + high) / 2, (high - low) / 6)
 
 
 def exponential(scale: float) -> Range:
-    """Above 0, with this mean."""
+    """Make an exponential distribution with this mean."""
     return Range(kind="exponential", sd=scale)
 
 
@@ -39,12 +42,12 @@ DISTRIBUTIONS = (
     *((train, Range(-10, -5)) for train in UNIFORMS),
     *((train, exponential(0.5)) for train in EXPONENTIALS),
 )
-# Magnitudes are not stated in the sources at hand: powers of ten, tested on up to three times the largest input.
+# The sources do not state the magnitudes. These are powers of ten, tested on up to three times the largest input.
 MAGNITUDES = tuple((Range(m, 2 * m), Range(2 * m, 6 * m)) for m in (0.01, 0.1, 1, 10, 100))
 
 
 def cases(inputs: int, ranges: tuple[tuple[Range, Range], ...]) -> tuple[Case, ...]:
-    """Both units on the four operations."""
+    """Make the cases of both units on the four operations."""
     return tuple(
         Case(
             (layer,),
@@ -59,91 +62,34 @@ def cases(inputs: int, ranges: tuple[tuple[Range, Range], ...]) -> tuple[Case, .
     )
 
 
-INALU_NAME = "INALU (means 1 -1 0, std 0.1)"
-# Runs of ten below 1e-5 in the end: add, subtract, multiply, divide.
-MINIMAL = {
-    "NALU": (
-        (exponential(0.2), (0, 0, 7, 0)),
-        (exponential(0.8), (10, 0, 10, 0)),
-        (normal(-2, 4), (10, 0, 8, 0)),
-        (normal(-3, 3), (0, 0, 0, 0)),
-        (normal(-4, 2), (0, 0, 0, 0)),
-        (Range(-1, 1), (10, 0, 8, 0)),
-        (Range(-5, 5), (0, 0, 0, 0)),
-    ),
-    INALU_NAME: (
-        (exponential(0.2), (10, 10, 0, 0)),
-        (exponential(0.8), (10, 10, 10, 7)),
-        (normal(-2, 4), (10, 10, 10, 5)),
-        (normal(-3, 3), (10, 10, 10, 3)),
-        (normal(-4, 2), (10, 10, 0, 3)),
-        (Range(-1, 1), (10, 10, 10, 3)),
-        (Range(-5, 5), (10, 10, 10, 3)),
-    ),
-}
-SIMPLE = {
-    "NALU": (
-        (exponential(0.2), (7, 0, 10, 0)),
-        (exponential(0.8), (0, 0, 7, 0)),
-        (normal(-2, 4), (10, 1, 0, 0)),
-        (normal(-3, 3), (0, 0, 0, 0)),
-        (normal(-4, 2), (0, 0, 0, 0)),
-        (Range(-1, 1), (10, 0, 0, 0)),
-        (Range(-5, 5), (0, 0, 0, 0)),
-    ),
-    INALU_NAME: (
-        (exponential(0.2), (10, 10, 10, 0)),
-        (exponential(0.8), (10, 10, 10, 0)),
-        (normal(-2, 4), (10, 10, 10, 2)),
-        (normal(-3, 3), (10, 10, 10, 1)),
-        (normal(-4, 2), (10, 10, 0, 0)),
-        (Range(-1, 1), (10, 10, 10, 1)),
-        (Range(-5, 5), (10, 10, 10, 2)),
-    ),
-}
-Table = Mapping[str, Sequence[tuple[Range, tuple[int, int, int, int]]]]
-
-
-def counted(table: Table, inputs: int, folder: str) -> tuple[Claim, ...]:
-    """The released runs as claims."""
-    return tuple(
-        Claim(
-            "daschloer/inalu:experiment_runs",
-            "success_rate",
-            count / 10,
-            n=10,
-            note="runs of ten whose last error on the test set is below 1e-5",
-            place=f"{folder}, results_ext.csv",
-            task=f"iNALU paper, {inputs} inputs",
-            unit=unit,
-            operation=operation,
-            where=str(train),
-        )
-        for unit, rows in table.items()
-        for train, counts in rows
-        for operation, count in zip(OPERATIONS, counts, strict=True)
-    )
+def study(
+    name: str, title: str, inputs: int, ranges: tuple[tuple[Range, Range], ...], task: str = ""
+) -> Experiment:
+    """Make an experiment with both units; the claims of ``task`` are the shares of released runs below 1e-5."""
+    own = cases(inputs, ranges)
+    named = {(unit_of(case), case.operation, str(case.train)): case for case in own}
+    return Experiment(f"schloer/{name}", title, own, SEEDS, tied(claims(task), named))
 
 
 EXPERIMENTS = (
-    Experiment(
-        "schloer/minimal",
+    study(
+        "minimal",
         "On which distributions of two inputs do NALU and iNALU learn to calculate?",
-        cases(2, DISTRIBUTIONS),
-        SEEDS,
-        counted(MINIMAL, 2, "exp1"),
+        2,
+        DISTRIBUTIONS,
+        "iNALU paper, 2 inputs",
     ),
-    Experiment(
-        "schloer/magnitude",
+    study(
+        "magnitude",
         "Up to which size of two inputs do NALU and iNALU learn to calculate?",
-        cases(2, MAGNITUDES),
-        SEEDS,
+        2,
+        MAGNITUDES,
     ),
-    Experiment(
-        "schloer/simple",
+    study(
+        "simple",
         "On which distributions do NALU and iNALU find two operands among ten inputs?",
-        cases(10, DISTRIBUTIONS),
-        SEEDS,
-        counted(SIMPLE, 10, "exp2"),
+        10,
+        DISTRIBUTIONS,
+        "iNALU paper, 10 inputs",
     ),
 )

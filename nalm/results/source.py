@@ -3,8 +3,11 @@
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from nalm.errors import NALMError
 from nalm.results import files as shipped
+from nalm.results.curves import points
 from nalm.results.runs import Outcome
 from nalm.results.store import NAME, Store
 
@@ -36,6 +39,23 @@ def outcomes(where: str | Path) -> Results:
     if not found:
         raise NALMError(f"No run in {where} is finished: `nalm status --out {where}` says what is under way.")
     return found
+
+
+def curves(where: str | Path, wanted: Results) -> dict[str, dict[tuple[str, int], dict[str, np.ndarray]]]:
+    """Read curves by experiment, then by case (the first 12 letters of its hash) and seed.
+
+    From a store those of the given runs are read, from shipped tables those of their experiments.
+    """
+    if not wanted:
+        return {}
+    folder = Path(where)
+    if kind(folder) == "store":
+        with Store(folder) as store:
+            return {
+                name: {(o.case.key, o.seed): points(store, o) for o in runs} for name, runs in wanted.items()
+            }
+    paths = {_name(shipped.about(path), name): path for name, path in shipped.experiments(folder).items()}
+    return {name: shipped.curves(paths[name]) for name in wanted}
 
 
 def _missing(folder: Path) -> str:
