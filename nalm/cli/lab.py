@@ -48,7 +48,7 @@ def _correction(out: Path) -> float:
     if not (out / NAME).exists():
         return 1.0
     with Store(out) as store:
-        return costs.correction(store.pace("cpu"), EXPERIMENTS.values())
+        return costs.correction(store.timings("cpu"), EXPERIMENTS.values())
 
 
 @app.command()

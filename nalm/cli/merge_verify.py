@@ -41,12 +41,12 @@ def verify(
         raise NALMError(f"--sample takes a number of 0 or more, got {sample}.")
     with Store(out) as store:
         outcomes = store.outcomes()
-        wrong = list(again.recomputed(store))
+        wrong = list(again.recompute(store))
         runs = "1 run" if len(outcomes) == 1 else f"{len(outcomes):,} runs"
         typer.echo(f"{runs} recomputed: {_count(len(wrong))}.")
         which = seed if seed >= 0 else random.SystemRandom().randrange(2**31)
-        for o in again.sampled(outcomes, sample, which):
-            found = again.trained_again(store, o, device, data)
+        for o in again.sample(outcomes, sample, which):
+            found = again.train_again(store, o, device, data)
             wrong += found
             told = "; ".join(map(str, found)) or "as stored"
             typer.echo(f"Trained again: {o.case.name} seed {o.seed} ({o.outcome}): {told}.")

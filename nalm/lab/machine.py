@@ -1,14 +1,14 @@
-"""What this machine has: cores that this process may use, and a compiler."""
+"""Properties of this machine: the cores that this process may use, and what a compiler needs."""
 
 import os
 import shutil
 import sys
 
-COMPILERS = {"win32": "cl", "darwin": "clang++"}  # that torch calls; elsewhere g++
+COMPILERS = {"win32": "cl", "darwin": "clang++"}  # the commands that torch calls; elsewhere g++
 
 
 def cores() -> int:
-    """How many cores this process may use, which can be fewer than there are."""
+    """Return the number of cores that this process may use, which can be fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

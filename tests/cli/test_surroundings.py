@@ -160,7 +160,7 @@ def test_only_cores_that_may_be_used_are_counted():
 def test_checkpoints_have_the_rights_that_new_files_have(mask, tmp_path):
     before = os.umask(mask)
     try:
-        path = checkpoints.write(tmp_path, [("a", 0)], {"at": np.zeros(3)})
+        path = checkpoints.save_checkpoint(tmp_path, [("a", 0)], {"at": np.zeros(3)})
     finally:
         os.umask(before)
     assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask

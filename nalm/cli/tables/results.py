@@ -172,7 +172,7 @@ def listing(experiments: Iterable[Experiment], machine: Machine, factor: float =
     for e in experiments:
         steps = sum(case.recipe.steps for case in e.cases) * len(e.seeds)
         runs = len(e.cases) * len(e.seeds)
-        time = costs.spoken(costs.estimate(e, machine, factor))
+        time = costs.format_duration(costs.estimate(e, machine, factor))
         table.add_row(e.name, f"{runs:,}", f"{steps:.2g}", time, e.title)
     return table
 
