@@ -1,28 +1,26 @@
-"""Published numbers beside ours: whether they agree."""
+"""Published numbers beside ours: ``verdicts`` compares the claims of an experiment with our runs.
+
+``rules`` holds one rule per kind of number; ``lengths`` measures networks on sequences; ``compositions`` makes
+the tables of Mistry 2023, chapter 7. May import experiments, results, config, formulas and tasks.
+"""
 
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nalm.claims.rules import formulas as formula_rules
-from nalm.claims.rules import images as image_rules
-from nalm.claims.rules import rates as rules
-from nalm.claims.rules import spreads as spread_rules
-from nalm.claims.rules.rates import Runs as Runs
+from nalm.claims.lengths import Curves, longest
+from nalm.claims.rules import RULES
+from nalm.claims.rules.base import NamedRuns
 from nalm.config import Case, Claim, Experiment
 from nalm.config.labels import labels
-from nalm.config.labels import unit_of as unit_of
-from nalm.experiments.published import AND as AND
-from nalm.experiments.published import claims as claims
+from nalm.experiments.names import names
 from nalm.results.runs import Outcome
 from nalm.stats import Interval
-
-RULES = rules.RULES | formula_rules.RULES | spread_rules.RULES | image_rules.RULES
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim beside our number: agrees, differs, or not comparable, and why."""
+    """A claim and our number: agrees, differs or not comparable, and the reason."""
 
     claim: Claim
     ours: Interval | None
@@ -31,30 +29,30 @@ class Verdict:
 
     @property
     def compared(self) -> bool:
-        """Whether ours says anything about theirs; a number of ours may be there and not."""
+        """Whether the two numbers were compared; ours may be there and still not be comparable."""
         return self.verdict != "not comparable"
 
 
-def judge(claim: Claim, runs: Runs | Sequence[Outcome]) -> Verdict:
-    """Put our runs beside a published number.
+def judge(claim: Claim, runs: NamedRuns | Sequence[Outcome]) -> Verdict:
+    """Compare a published number with our runs.
 
-    They agree when one lies within the other's interval. Rates that were published without an interval are
-    taken as shares of 25 runs.
+    They agree if one lies within the interval of the other. A rate that was published without an interval is
+    taken as the share of 25 runs. Cases of runs that are given without names are named among themselves.
     """
     rule = RULES.get(claim.metric)
     if rule is None:
         return Verdict(claim, None, "not comparable", f"no rule for {claim.metric}")
-    if not isinstance(runs, Runs):
-        runs = Runs.of_cases(runs, labels(o.case for o in runs))
-    ours, verdict, why = rule(claim, runs.about(claim))
-    return Verdict(claim, ours, verdict, why)
+    if not isinstance(runs, NamedRuns):
+        runs = NamedRuns.of_cases(runs, labels(o.case for o in runs))
+    return Verdict(claim, *rule(claim, runs.about(claim)))
 
 
 def of_published(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """The runs of an experiment's own cases: not those of other lengths, seeds aside, or of somebody's own unit.
+    """Keep the runs whose case belongs to the published experiment; seeds are not checked.
 
-    Of networks that read images the longest training is taken, however short, as a run of the published case: its
-    number of steps says how far it came, and a verdict says so too.
+    Runs of another number of steps and of user-defined units are left out. Networks that read images are an
+    exception: of each, the longest training counts as a run of the published case, however short it is; the
+    verdict states how short.
     """
     hashes = {case.hash for case in experiment.cases}
     images = {case.trunk: case for case in experiment.cases if case.digits}
@@ -66,7 +64,13 @@ def of_published(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[Ou
     return [o for o in outcomes if o.case.hash in hashes and not o.case.digits] + list(longest.values())
 
 
-def verdicts(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[Verdict]:
-    """Every claim of a published experiment beside the runs of its own cases."""
-    runs = Runs.of_cases(of_published(experiment, outcomes), labels(experiment.cases))
-    return [judge(claim, runs) for claim in experiment.claims]
+def verdicts(experiment: Experiment, runs: Sequence[Outcome], curves: Curves) -> list[Verdict]:
+    """Compare every claim of a published experiment with the runs of its cases.
+
+    ``curves`` are needed for networks on sequences only, which are judged by length; others may be missing.
+    """
+    rows = longest(runs, curves)
+    measured = {case.hash: rows[case.trunk] for case in experiment.cases if rows and case.trunk in rows}
+    named = names(experiment.name, experiment.cases).labels
+    ours = NamedRuns.of_cases(of_published(experiment, runs), named, measured)
+    return [judge(claim, ours) for claim in experiment.claims]

@@ -1,22 +1,38 @@
-"""The published claims of every experiment beside the runs of a folder."""
+"""The published claims of every experiment beside the runs of a results folder."""
+
+from collections.abc import Mapping
+from pathlib import Path
 
 from nalm.claims import Verdict, verdicts
+from nalm.claims.lengths import Curves, of_sequences
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
+from nalm.results import source
 from nalm.results.compare import Results
 
+ORDER = {"differs": 0, "agrees": 1}
 
-def compare_published(results: Results) -> dict[str, list[Verdict]]:
-    """The published claims of every experiment beside its runs, the most telling first.
 
-    Only runs of the published cases count: other recipes and units of one's own have no claims.
+def compare_folder(where: str | Path) -> dict[str, list[Verdict]]:
+    """Compare the runs of a results folder, or of shipped tables, with the published claims."""
+    results = source.outcomes(where)
+    sequences = {name: of_sequences(runs) for name, runs in results.items()}
+    curves = source.curves(where, {name: runs for name, runs in sequences.items() if runs})
+    return compare_published(results, curves)
+
+
+def compare_published(results: Results, curves: Mapping[str, Curves]) -> dict[str, list[Verdict]]:
+    """Compare the runs of each experiment with its published claims; claims that differ come first.
+
+    Only runs of published cases count: other recipes and user-defined units have no claims. ``curves`` by
+    experiment are needed for networks on sequences.
     """
     known = {name: runs for name, runs in results.items() if name in EXPERIMENTS and EXPERIMENTS[name].claims}
     if not known:
         have = ", ".join(name for name, e in EXPERIMENTS.items() if e.claims)
         raise NALMError(f"Nothing is published about {', '.join(results) or 'no runs'}; claims: {have}.")
-    order = {"differs": 0, "agrees": 1}
     found = {}
     for name, runs in known.items():
-        found[name] = sorted(verdicts(EXPERIMENTS[name], runs), key=lambda v: order.get(v.verdict, 2))
+        judged = verdicts(EXPERIMENTS[name], runs, curves.get(name, {}))
+        found[name] = sorted(judged, key=lambda v: ORDER.get(v.verdict, 2))
     return found

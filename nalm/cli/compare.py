@@ -1,4 +1,4 @@
-"""Commands about finished runs: what changed between two folders, and what to use for a problem."""
+"""The commands compare and suggest: differences between two results folders, and the best unit for a problem."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,7 +22,7 @@ def compare(
 ) -> None:
     """Compare two results folders case by case and seed by seed, or one with the published claims."""
 
-    from nalm.claims.compare import compare_published
+    from nalm.claims.compare import compare_folder
     from nalm.cli.tables import verdicts as verdict_tables
     from nalm.errors import NALMError
     from nalm.results import source
@@ -31,7 +31,7 @@ def compare(
     if a == PUBLISHED:
         raise NALMError(f"The word {PUBLISHED} comes second: nalm compare FOLDER {PUBLISHED}.")
     if b == PUBLISHED:
-        _published(compare_published(source.outcomes(a)), json)
+        _published(compare_folder(a), json)
         return
     found = find_changes(source.outcomes(a), source.outcomes(b))
     if json:
@@ -42,7 +42,7 @@ def compare(
 
 
 def _published(found: "dict[str, list[Verdict]]", as_json: bool) -> None:
-    """Claims that differ from ours, and how many there are."""
+    """Print the claims that differ from ours, and how many there are."""
 
     from nalm.cli.tables import results as tables
     from nalm.cli.tables import verdicts as verdict_tables
@@ -59,7 +59,7 @@ def _published(found: "dict[str, list[Verdict]]", as_json: bool) -> None:
     rest = [v for verdicts in found.values() for v in verdicts if not v.compared]
     note = f"; {len(rest)} cannot be compared" if rest else ""
     typer.echo(f"{len(differ)} of {len(compared)} published numbers differ from ours{note}.")
-    if rest and not compared:  # of runs that are there, before those that are not
+    if rest and not compared:  # reasons about existing runs are more telling than missing runs
         reasons = Counter(v.why for v in rest if v.ours is not None) or Counter(v.why for v in rest)
         typer.echo(f"Most of them: {reasons.most_common(1)[0][0]}.")
 

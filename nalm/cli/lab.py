@@ -76,9 +76,10 @@ def _landscapes(name: str, as_json: bool) -> None:
     """Compute the landscapes at or below a name, and say where their minima are."""
     from rich.table import Table
 
+    from nalm.experiments import below
     from nalm.landscapes import LANDSCAPES, compute
 
-    found = [compute(n) for n in LANDSCAPES if f"{n}/".startswith(f"{name}/")] or [compute(name)]
+    found = [compute(n) for n in below(name, LANDSCAPES)] or [compute(name)]
     if as_json:
         print_json([surface.json() for surface in found])
         return
@@ -211,9 +212,9 @@ def export(
 
 def _below(store: "Store", experiment: str) -> list[str]:
     from nalm.errors import unknown
+    from nalm.experiments import below
 
-    path = experiment.strip("/")
-    names = [name for name in store.experiments() if not path or f"{name}/".startswith(f"{path}/")]
+    names = below(experiment, store.experiments())
     if not names and experiment:
         raise unknown(f"experiment in {store.folder}", experiment, store.experiments())
     return names

@@ -20,8 +20,7 @@ def results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
     """What came out, with the published numbers beside it."""
     from rich.console import Console
 
-    from nalm.claims import verdicts
-    from nalm.claims.rules import lengths
+    from nalm.claims import lengths, verdicts
     from nalm.cli.tables import results as tables
     from nalm.experiments import EXPERIMENTS
     from nalm.results.curves import points
@@ -38,15 +37,15 @@ def results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
                 lines += [{"experiment": experiment.name, **s.plain()} for s in summaries]
                 continue
             console.print(f"[bold]{experiment.name}[/]: {experiment.title}")
-            for table in _shown(summaries, runs, console.width):
+            for table in _shown(experiment.name, summaries, runs, console.width):
                 screen.show(table, console)
             curves = {(o.case.hash[:12], o.seed): points(store, o) for o in lengths.of_sequences(runs)}
-            found = lengths.by_length(runs, curves)
+            found = lengths.by_length(runs, curves, experiment.name)
             if curves and not found:
                 console.print(lengths.WITHOUT)
             for table in tables.by_length(found):
                 screen.show(table, console)
-            judged = [*verdicts(EXPERIMENTS[experiment.name], runs), *lengths.verdicts(found)]
+            judged = verdicts(EXPERIMENTS[experiment.name], runs, curves)
             ours = [v for v in judged if v.ours is not None]
             if ours:
                 screen.show(tables.beside([v for v in ours if v.verdict == "differs"] or ours[:5]), console)
@@ -63,17 +62,19 @@ def agreement(ours: "Sequence[Verdict]") -> str:
     return f"{sum(v.verdict == 'agrees' for v in compared)} of {len(compared)} published numbers agree with ours."
 
 
-def _shown(summaries: "Sequence[Summary]", runs: "Sequence[Outcome]", width: int) -> "Iterator[Table | str]":
+def _shown(
+    experiment: str, summaries: "Sequence[Summary]", runs: "Sequence[Outcome]", width: int
+) -> "Iterator[Table | str]":
     """Success rates by range; what compositions learnt; accuracies on images; or what cases ask for."""
     from nalm.cli.tables import results as tables
     from nalm.operations import COMPOSITIONS
 
     if runs and all(o.measures for o in runs):
-        return tables.measures(runs)
+        return tables.measures(runs, experiment)
     if summaries and all(s.case.operation in COMPOSITIONS for s in summaries):
         from nalm.claims import compositions
 
         return tables.compositions(compositions.rows(runs))
     if summaries and all(s.case.digits and s.case.digits.layout != "sequence" for s in summaries):
-        return tables.accuracies(runs)
-    return tables.success(summaries, width)
+        return tables.accuracies(runs, experiment)
+    return tables.success(summaries, width, experiment)

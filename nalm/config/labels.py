@@ -71,10 +71,10 @@ def axis(cases: Iterable[Case]) -> str:
     return max(AXES, key=lambda name: most[name])  # the first of equals
 
 
-def places(cases: Iterable[Case]) -> dict[Case, str]:
-    """Where on that axis each case stands: U[1,2), or 3 wide."""
+def places(cases: Iterable[Case], along: str = "") -> dict[Case, str]:
+    """Where on that axis, or on another that is given, each case stands: U[1,2), or 3 wide."""
     unique = list(dict.fromkeys(cases))
-    along = axis(unique)
+    along = along or axis(unique)
     return {case: _place(case, along) for case in unique}
 
 

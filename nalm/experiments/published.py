@@ -1,47 +1,103 @@
-"""Published numbers: the package's table of them, and the cases they are about."""
+"""Published numbers: one CSV file per paper in nalm/data/claims, and how they are linked to cases.
+
+``papers.csv`` there lists the papers; a paper's numbers are in the file named by its key. CONTRIBUTING.md
+explains the columns.
+"""
 
 import csv
 import functools
-import gzip
 import importlib.resources
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from nalm.config import Case, Claim
+from nalm.errors import NALMError
 
 AND = " + "  # between the ranges of a claim about several
+COLUMNS = (
+    *("task", "unit", "operation", "where", "metric"),
+    *("value", "low", "high", "runs", "place", "note", "file"),
+)
+REQUIRED = ("task", "metric", "value", "place")
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper whose numbers are in the file ``key``.csv."""
+
+    key: str
+    cited_as: str
+    authors: str
+    year: int | None  # unknown for a draft
+    title: str
+    link: str  # DOI, arXiv or openreview; empty where none is known
 
 
 @functools.cache
-def _table() -> dict[str, list[dict[str, str]]]:
-    """Every row of the package's table, made by scripts/claims.py, by its task."""
-    packed = importlib.resources.files("nalm.data").joinpath("claims.csv.gz").read_bytes()
-    found: dict[str, list[dict[str, str]]] = {}
-    for row in csv.DictReader(gzip.decompress(packed).decode().splitlines()):
-        found.setdefault(row["task"], []).append(row)
-    return found
+def papers() -> dict[str, Paper]:
+    """Return every paper that numbers were taken from, by its key.
+
+    >>> papers()["heim2020"].title
+    'Neural power units'
+    """
+    return {
+        row["key"]: Paper(
+            row["key"],
+            row["cited as"],
+            row["authors"],
+            int(row["year"]) if row["year"] else None,
+            row["title"],
+            row["link"],
+        )
+        for row in csv.DictReader(_lines("papers"))
+    }
 
 
-def claims(
-    task: str, operation: str = "", places: Sequence[str] = (), units: Sequence[str] = ()
-) -> tuple[Claim, ...]:
-    """The claims about a task; optionally of one operation, of places that begin so, of units (or " vs ")."""
-    return tuple(
-        _claim(row)
-        for row in _table().get(task, ())
-        if (not operation or row["operation"] == operation)
-        and (not places or row["place"].startswith(tuple(places)))
-        and (not units or row["unit"] in units or any(u in row["unit"] for u in units if u.startswith(" ")))
-    )
+def _lines(name: str) -> list[str]:
+    path = importlib.resources.files("nalm.data").joinpath("claims", f"{name}.csv")
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        raise NALMError(f"{name} is listed in papers.csv, but there is no {name}.csv beside it.") from None
 
 
-def _claim(row: dict[str, str]) -> Claim:
+@functools.cache
+def numbers(paper: str) -> tuple[Claim, ...]:
+    """Read the published numbers of one paper, in the order of its file.
+
+    >>> numbers("mistry2021")[0].value
+    0.853
+    """
+    return parse(_lines(paper), papers()[paper])
+
+
+def parse(lines: Iterable[str], paper: Paper) -> tuple[Claim, ...]:
+    """Read the lines of a paper's file; an error names the file, the line and the column to correct."""
+    reader = csv.DictReader(lines)
+    if tuple(reader.fieldnames or ()) != COLUMNS:
+        raise NALMError(f"{paper.key}.csv needs the columns {','.join(COLUMNS)}; got {reader.fieldnames}.")
+    return tuple(_claim(row, paper, f"{paper.key}.csv, line {reader.line_num}") for row in reader)
+
+
+def _claim(row: dict[str, str], paper: Paper, line: str) -> Claim:
+    if None in row or None in row.values():
+        raise NALMError(f"{line} has not {len(COLUMNS)} cells: put text that holds a comma in quotes.")
+    for name in REQUIRED:
+        if not row[name]:
+            raise NALMError(f"{line} has nothing in the column {name}: fill it in.")
+    runs = row["runs"]
+    if runs and not (runs.isdecimal() and int(runs)):
+        raise NALMError(f"{line} has {runs!r} in the column runs: write a whole number from 1, or nothing.")
+    value, low, high = (_number(row[name], name, line) for name in ("value", "low", "high"))
+    assert value is not None  # it is required
     return Claim(
-        row["source"],
+        f"{paper.cited_as} ({row['file']})" if row["file"] else paper.cited_as,
         row["metric"],
-        float(row["value"]),
-        float(row["low"]) if row["low"] else None,
-        float(row["high"]) if row["high"] else None,
-        int(row["n"]) if row["n"] else None,
+        value,
+        low,
+        high,
+        int(runs) if runs else None,
         note=row["note"],
         place=row["place"],
         task=row["task"],
@@ -51,10 +107,48 @@ def _claim(row: dict[str, str]) -> Claim:
     )
 
 
-Name = tuple[str, str, str]  # unit, operation and setting, as the table has them
+def _number(text: str, name: str, line: str) -> float | None:
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise NALMError(f"{line} has {text!r} in the column {name}: write a number such as 0.85.")
+    return value
+
+
+@functools.cache
+def _by_task() -> dict[str, list[Claim]]:
+    found: dict[str, list[Claim]] = {}
+    for paper in papers():
+        for claim in numbers(paper):
+            found.setdefault(claim.task, []).append(claim)
+    return found
+
+
+def claims(
+    task: str, operation: str = "", places: Sequence[str] = (), units: Sequence[str] = ()
+) -> tuple[Claim, ...]:
+    """Select the claims about a task, by default all of them.
+
+    ``places`` are beginnings of the place, ``units`` names of units; a unit with a space in front, such as
+    " vs ", selects claims whose unit contains it.
+    """
+    return tuple(
+        claim
+        for claim in _by_task().get(task, ())
+        if (not operation or claim.operation == operation)
+        and (not places or claim.place.startswith(tuple(places)))
+        and (not units or claim.unit in units or any(u in claim.unit for u in units if u.startswith(" ")))
+    )
+
+
+Name = tuple[str, str, str]  # unit, operation and setting, as the files have them
 
 
 def tied(found: Iterable[Claim], cases: Mapping[Name, Case]) -> tuple[Claim, ...]:
-    """Those of the claims that name one of these cases, each tied to it."""
+    """Keep the claims that name one of these cases, each tied to the hash of its case."""
     named = ((claim, (claim.unit, claim.operation, claim.where)) for claim in found)
     return tuple(claim.replace(cases=(cases[name].hash,)) for claim, name in named if name in cases)

@@ -5,9 +5,9 @@ Inputs are drawn from other distributions than those the chapters use; ten seeds
 again where it started, by the rules of thesis chapter 3. The released tables hold seven of the eighteen distributions.
 """
 
-from collections.abc import Mapping, Sequence
-
-from nalm.config import Case, Claim, Experiment, Layer, Range, Recipe, Threshold, truncated
+from nalm.config import Case, Experiment, Layer, Range, Recipe, Threshold, truncated
+from nalm.config.labels import unit_of
+from nalm.experiments.published import claims, tied
 from nalm.experiments.thesis.ch3 import INALU
 
 STEPS = Recipe(steps=100_000, batch=64, lr=1e-2, optimiser="rmsprop", clip_value=0.1)
@@ -62,91 +62,34 @@ def cases(inputs: int, ranges: tuple[tuple[Range, Range], ...]) -> tuple[Case, .
     )
 
 
-INALU_NAME = "INALU (means 1 -1 0, std 0.1)"
-# Runs of ten below 1e-5 in the end: add, subtract, multiply, divide.
-MINIMAL = {
-    "NALU": (
-        (exponential(0.2), (0, 0, 7, 0)),
-        (exponential(0.8), (10, 0, 10, 0)),
-        (normal(-2, 4), (10, 0, 8, 0)),
-        (normal(-3, 3), (0, 0, 0, 0)),
-        (normal(-4, 2), (0, 0, 0, 0)),
-        (Range(-1, 1), (10, 0, 8, 0)),
-        (Range(-5, 5), (0, 0, 0, 0)),
-    ),
-    INALU_NAME: (
-        (exponential(0.2), (10, 10, 0, 0)),
-        (exponential(0.8), (10, 10, 10, 7)),
-        (normal(-2, 4), (10, 10, 10, 5)),
-        (normal(-3, 3), (10, 10, 10, 3)),
-        (normal(-4, 2), (10, 10, 0, 3)),
-        (Range(-1, 1), (10, 10, 10, 3)),
-        (Range(-5, 5), (10, 10, 10, 3)),
-    ),
-}
-SIMPLE = {
-    "NALU": (
-        (exponential(0.2), (7, 0, 10, 0)),
-        (exponential(0.8), (0, 0, 7, 0)),
-        (normal(-2, 4), (10, 1, 0, 0)),
-        (normal(-3, 3), (0, 0, 0, 0)),
-        (normal(-4, 2), (0, 0, 0, 0)),
-        (Range(-1, 1), (10, 0, 0, 0)),
-        (Range(-5, 5), (0, 0, 0, 0)),
-    ),
-    INALU_NAME: (
-        (exponential(0.2), (10, 10, 10, 0)),
-        (exponential(0.8), (10, 10, 10, 0)),
-        (normal(-2, 4), (10, 10, 10, 2)),
-        (normal(-3, 3), (10, 10, 10, 1)),
-        (normal(-4, 2), (10, 10, 0, 0)),
-        (Range(-1, 1), (10, 10, 10, 1)),
-        (Range(-5, 5), (10, 10, 10, 2)),
-    ),
-}
-Table = Mapping[str, Sequence[tuple[Range, tuple[int, int, int, int]]]]
-
-
-def counted(table: Table, inputs: int, folder: str) -> tuple[Claim, ...]:
-    """The released runs as claims."""
-    return tuple(
-        Claim(
-            "daschloer/inalu:experiment_runs",
-            "success_rate",
-            count / 10,
-            n=10,
-            note="runs of ten whose last error on the test set is below 1e-5",
-            place=f"{folder}, results_ext.csv",
-            task=f"iNALU paper, {inputs} inputs",
-            unit=unit,
-            operation=operation,
-            where=str(train),
-        )
-        for unit, rows in table.items()
-        for train, counts in rows
-        for operation, count in zip(OPERATIONS, counts, strict=True)
-    )
+def study(
+    name: str, title: str, inputs: int, ranges: tuple[tuple[Range, Range], ...], task: str = ""
+) -> Experiment:
+    """Both units on some distributions, with the released runs of a task as claims."""
+    own = cases(inputs, ranges)
+    named = {(unit_of(case), case.operation, str(case.train)): case for case in own}
+    return Experiment(f"schloer/{name}", title, own, SEEDS, tied(claims(task), named))
 
 
 EXPERIMENTS = (
-    Experiment(
-        "schloer/minimal",
+    study(
+        "minimal",
         "On which distributions of two inputs do NALU and iNALU learn to calculate?",
-        cases(2, DISTRIBUTIONS),
-        SEEDS,
-        counted(MINIMAL, 2, "exp1"),
+        2,
+        DISTRIBUTIONS,
+        "iNALU paper, 2 inputs",
     ),
-    Experiment(
-        "schloer/magnitude",
+    study(
+        "magnitude",
         "Up to which size of two inputs do NALU and iNALU learn to calculate?",
-        cases(2, MAGNITUDES),
-        SEEDS,
+        2,
+        MAGNITUDES,
     ),
-    Experiment(
-        "schloer/simple",
+    study(
+        "simple",
         "On which distributions do NALU and iNALU find two operands among ten inputs?",
-        cases(10, DISTRIBUTIONS),
-        SEEDS,
-        counted(SIMPLE, 10, "exp2"),
+        10,
+        DISTRIBUTIONS,
+        "iNALU paper, 10 inputs",
     ),
 )

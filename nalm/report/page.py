@@ -10,8 +10,7 @@ from typing import Any
 
 import nalm
 from nalm import stats
-from nalm.claims import Verdict, compositions
-from nalm.claims.rules import lengths
+from nalm.claims import Verdict, compositions, lengths
 from nalm.config import Case
 from nalm.config.labels import unit_of
 from nalm.errors import NALMError

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from nalm.claims import Verdict, verdicts
-from nalm.claims.rules import lengths
 from nalm.config import Case
-from nalm.config.labels import axis, labels, places, unit_of
+from nalm.config.labels import unit_of
 from nalm.errors import NALMError, unknown
-from nalm.experiments import EXPERIMENTS
+from nalm.experiments import EXPERIMENTS, below
+from nalm.experiments.names import Names, names
 from nalm.results import source
 from nalm.results.runs import Outcome
 from nalm.results.source import Curves, Recorded
@@ -44,19 +44,24 @@ class Study:
         return found
 
     @functools.cached_property
+    def names(self) -> Names:
+        """The names of the cases, fixed by the experiment."""
+        return names(self.name, (s.case for s in self.summaries))
+
+    @functools.cached_property
     def labels(self) -> dict[Case, str]:
         """What each case is called here."""
-        return labels(s.case for s in self.summaries)
+        return self.names.labels
 
     @functools.cached_property
     def places(self) -> dict[Case, str]:
         """Where on the axis of its figure each case stands."""
-        return places(s.case for s in self.summaries)
+        return self.names.places
 
     def groups(self) -> dict[tuple[str, str], list[Summary]]:
         """Summaries by operation and number of inputs, unless that is the axis: one figure each."""
         counts = sorted({s.case.inputs for s in self.summaries})
-        swept = f"{counts[0]} to {counts[-1]}" if axis(s.case for s in self.summaries) == "inputs" else ""
+        swept = f"{counts[0]} to {counts[-1]}" if self.names.axis == "inputs" else ""
         found: dict[tuple[str, str], list[Summary]] = {}
         for s in self.summaries:
             found.setdefault((s.case.operation, swept or str(s.case.inputs)), []).append(s)
@@ -69,9 +74,9 @@ def studies(where: Path | str, experiment: str = "") -> list[Study]:
 
 
 def _wanted(names: Iterable[str], experiment: str) -> list[str]:
-    path, known = experiment.strip("/"), list(names)
-    found = [name for name in known if not path or f"{name}/".startswith(f"{path}/")]
-    if not found and path:
+    known = list(names)
+    found = below(experiment, known)
+    if not found and experiment.strip("/"):
         raise unknown("experiment in these results", experiment, known)
     return sorted(
         found, key=lambda name: (list(EXPERIMENTS).index(name) if name in EXPERIMENTS else 10**6, name)
@@ -86,8 +91,7 @@ def _study(found: Recorded) -> Study:
     wanted = [(c, s) for c in known.cases for s in known.seeds] if known else []
     missing = [(c, s) for c, s in wanted if (c.hash, s) not in have]
     shorter = sum((c.trunk, s) in begun for c, s in missing if c.digits)
-    judged = verdicts(known, outcomes) if known else []
-    judged += lengths.verdicts(lengths.by_length(outcomes, curves))
+    judged = verdicts(known, outcomes, curves) if known else []
     summaries = summarise(outcomes)
     return Study(
         name=name,

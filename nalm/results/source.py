@@ -63,6 +63,24 @@ def outcomes(where: str | Path) -> Results:
     return found
 
 
+def curves(where: str | Path, wanted: Results) -> dict[str, Curves]:
+    """Read the curves of chosen runs by experiment.
+
+    From a store those of the given runs are read, from shipped tables those of their experiments.
+    """
+    if not wanted:
+        return {}
+    folder = Path(where)
+    if kind(folder) == "store":
+        with Store(folder) as store:
+            return {
+                name: {(o.case.hash[:12], o.seed): points(store, o) for o in runs}
+                for name, runs in wanted.items()
+            }
+    paths = {_name(shipped.about(path), name): path for name, path in shipped.experiments(folder).items()}
+    return {name: shipped.curves(paths[name]) for name in wanted}
+
+
 def read(where: str | Path, choose: Callable[[Iterable[str]], Iterable[str]] = list) -> list[Recorded]:
     """Read experiments with their curves; ``choose`` picks and orders their names (default: all)."""
     if kind(where) == "store":

@@ -1,17 +1,15 @@
-"""What it takes for the formulas our networks learnt to agree with those of thesis chapter 7."""
-
-from collections.abc import Callable
+"""Rules for the formulas that networks learnt (Mistry 2023, chapter 7)."""
 
 from nalm import stats
-from nalm.claims.rules.rates import NOTHING, Judgement, Runs, near, word
+from nalm.claims.rules.base import NOTHING, Judgement, NamedRuns, Rule, near, word
 from nalm.config import Claim
 from nalm.stats import Interval
 
-FEWEST = 9  # formulas of chapter 7 that every network there was tried on
+FEWEST = 9  # formulas of chapter 7 that every network was trained on
 
 
 def _by_seed(values: dict[int, list[float]]) -> Interval:
-    """A number per seed: their mean, and the range they span."""
+    """Sum the values of each seed; return the mean and the range of the sums."""
     numbers = [sum(v) for v in values.values()]
     return Interval(sum(numbers) / len(numbers), min(numbers), max(numbers), len(numbers), "range over seeds")
 
@@ -20,8 +18,8 @@ def _few(formulas: int) -> Judgement:
     return (None, "not comparable", f"{formulas} formulas were run") if formulas else NOTHING
 
 
-def _correct(claim: Claim, everything: Runs) -> Judgement:
-    from nalm.formulas.truth import right  # needs SymPy, which nothing else here does
+def _correct(claim: Claim, everything: NamedRuns) -> Judgement:
+    from nalm.formulas.truth import right  # loads SymPy, which no other rule needs
 
     runs = everything.of(claim.unit)
     formulas = len({o.case.operation for o in runs})
@@ -35,7 +33,7 @@ def _correct(claim: Claim, everything: Runs) -> Judgement:
     return ours, word(claim.value in ours), why
 
 
-def _learnt(claim: Claim, everything: Runs) -> Judgement:
+def _learnt(claim: Claim, everything: NamedRuns) -> Judgement:
     from nalm.formulas.truth import right
 
     runs = everything.of(claim.unit)
@@ -47,8 +45,8 @@ def _learnt(claim: Claim, everything: Runs) -> Judgement:
     return ours, word(holds), "one published run beside the share of ours that are right"
 
 
-def _mean_error(field: str) -> Callable[[Claim, Runs], Judgement]:
-    def rule(claim: Claim, everything: Runs) -> Judgement:
+def _mean_error(field: str) -> Rule:
+    def rule(claim: Claim, everything: NamedRuns) -> Judgement:
         runs = everything.of(claim.unit)
         formulas = len({o.case.operation for o in runs})
         if formulas < FEWEST:
@@ -66,7 +64,7 @@ def _mean_error(field: str) -> Callable[[Claim, Runs], Judgement]:
     return rule
 
 
-RULES: dict[str, Callable[[Claim, Runs], Judgement]] = {
+RULES: dict[str, Rule] = {
     "n_correct": _correct,
     "success": _learnt,
     "interp_mse_mean": _mean_error("validation"),

@@ -1,84 +1,27 @@
-"""What it takes for our runs to agree with a published number: one rule per kind of number."""
+"""Rules for success rates, counts of training ranges, steps, errors and thresholds."""
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 from nalm import stats
-from nalm.config import Case, Claim
-from nalm.experiments.published import AND as AND
-from nalm.results.runs import Outcome
+from nalm.claims.rules.base import NOTHING, Judgement, NamedRuns, Rule, near, word
+from nalm.config import Claim
+from nalm.experiments.published import AND
 from nalm.stats import Interval
 
-SEEDS = 25  # behind a claim that states a rate and no number of runs (thesis chapters 3 to 6)
-SLACK = 0.1  # relative, of a computed threshold: samples are the published ones, roundings are ours
-ROUNDING = 1e-6  # sparsity errors below this are the rounding of a weight that is a whole number
-ROUNDED = 1e-11  # squared errors below this are the rounding of float32
-TWO_DIGITS = 0.05  # relative, of a median such as 1.4e6
-
-
-@dataclass(frozen=True)
-class Runs:
-    """Runs of ours, each with what its case is called and the range it was trained on: what a rule looks at."""
-
-    named: Sequence[tuple[str, str, Outcome]]
-
-    @classmethod
-    def of_cases(cls, outcomes: Sequence[Outcome], names: Mapping[Case, str]) -> "Runs":
-        """Runs with the labels of their cases; runs of one case share its value, mostly."""
-        known: dict[int, tuple[str, str]] = {}
-        for o in outcomes:
-            if id(o.case) not in known:
-                known[id(o.case)] = names[o.case], str(o.case.train)
-        return cls([(*known[id(o.case)], o) for o in outcomes])
-
-    def about(self, claim: Claim) -> "Runs":
-        """Those of the cases the claim is tied to, by its own names; or with its number of inputs and operation."""
-        if claim.cases:
-            tied = [o for *_, o in self.named if o.case.hash in claim.cases]
-            return Runs([(claim.unit, claim.where, o) for o in tied])
-        inputs = re.search(r"(\d+) inputs", claim.task)
-        return Runs(
-            [
-                run
-                for run in self.named
-                if (inputs is None or run[2].case.inputs == int(inputs.group(1)))
-                and (not claim.operation or run[2].case.operation == claim.operation)
-            ]
-        )
-
-    def of(self, name: str, where: str = "") -> list[Outcome]:
-        """Those of the cases called so; trained on a range, on any of several (joined by " + "), or on all."""
-        wanted = None if not where or where == "9 ranges" else where.split(AND)
-        return [
-            o for called, train, o in self.named if called == name and (wanted is None or train in wanted)
-        ]
-
-    def rates(self, name: str) -> dict[str, float]:
-        """Success rates by training range."""
-        groups: dict[str, list[bool]] = {}
-        for called, train, o in self.named:
-            if called == name:
-                groups.setdefault(train, []).append(o.solved)
-        return {where: sum(solved) / len(solved) for where, solved in groups.items()}
-
-
-Judgement = tuple[Interval | None, str, str]
-NOTHING: Judgement = (None, "not comparable", "no runs of ours")
+SEEDS = 25  # runs behind a rate that was published without their number (Mistry 2023, chapters 3 to 6)
+SLACK = 0.1  # relative tolerance of a computed threshold: same samples, but rounded differently
+ROUNDING = 1e-6  # sparsity errors below this come from rounding a weight that is a whole number
+ROUNDED = 1e-11  # squared errors below this come from rounding to float32
+TWO_DIGITS = 0.05  # relative tolerance of a median that was published with two digits, such as 1.4e6
 
 
 def _all(claim: Claim) -> int:
-    """How many ranges a count is about, such as 9 of '9 ranges'."""
+    """Return how many ranges a count is about: 9 for '9 ranges'."""
     number, _, what = claim.where.partition(" ")
     return int(number) if number.isdigit() and what == "ranges" else 1
 
 
-def word(holds: bool) -> str:
-    """A verdict."""
-    return "agrees" if holds else "differs"
-
-
-def _success(claim: Claim, everything: Runs) -> Judgement:
+def _success(claim: Claim, everything: NamedRuns) -> Judgement:
     runs = everything.of(claim.unit, claim.where)
     if not runs:
         return NOTHING
@@ -98,8 +41,8 @@ def _share(claim: Claim, solved: Sequence[bool], n: int) -> Judgement:
     return ours, word(holds), f"published within [{low:.2f}, {high:.2f}] for {n} runs"
 
 
-def _percent(claim: Claim, everything: Runs) -> Judgement:
-    """Shares below the threshold in percent, inside the training range or beyond it."""
+def _percent(claim: Claim, everything: NamedRuns) -> Judgement:
+    """Compare a share of runs below the threshold, in percent, within the training range or beyond it."""
     inside = claim.metric.startswith("interpolation")
     errors = [
         (o.validation if inside else o.test, o.threshold) for o in everything.of(claim.unit, claim.where)
@@ -108,7 +51,7 @@ def _percent(claim: Claim, everything: Runs) -> Judgement:
     return _share(claim.replace(value=claim.value / 100), solved, claim.n or SEEDS) if solved else NOTHING
 
 
-def _some(claim: Claim, everything: Runs) -> Judgement:
+def _some(claim: Claim, everything: NamedRuns) -> Judgement:
     runs = everything.of(claim.unit, claim.where)
     if not runs:
         return NOTHING
@@ -116,7 +59,7 @@ def _some(claim: Claim, everything: Runs) -> Judgement:
     return ours, word((ours.estimate > 0) == (claim.value > 0)), "published: whether any seed is solved"
 
 
-def _at_least(claim: Claim, everything: Runs) -> Judgement:
+def _at_least(claim: Claim, everything: NamedRuns) -> Judgement:
     runs = everything.of(claim.unit, claim.where)
     if not runs:
         return NOTHING
@@ -124,8 +67,8 @@ def _at_least(claim: Claim, everything: Runs) -> Judgement:
     return ours, word(ours.high >= claim.value), f"published: at least {claim.value:g}"
 
 
-def _counted(holds: Callable[[float], bool], words: str) -> Callable[[Claim, Runs], Judgement]:
-    def rule(claim: Claim, everything: Runs) -> Judgement:
+def _counted(holds: Callable[[float], bool], words: str) -> Rule:
+    def rule(claim: Claim, everything: NamedRuns) -> Judgement:
         rates = everything.rates(claim.unit)
         if not rates:
             return NOTHING
@@ -138,12 +81,13 @@ def _counted(holds: Callable[[float], bool], words: str) -> Callable[[Claim, Run
     return rule
 
 
-def _versus(
-    holds: Callable[[float, float], bool], words: str, pair: tuple[str, str] | None = None
-) -> Callable[[Claim, Runs], Judgement]:
-    """On how many ranges a relation holds between the rates of two, named by the claim as "A vs B"."""
+def _versus(holds: Callable[[float, float], bool], words: str, pair: tuple[str, str] | None = None) -> Rule:
+    """Make the rule that counts the ranges on which the rates of two cases stand in a relation.
 
-    def rule(claim: Claim, everything: Runs) -> Judgement:
+    The claim names the two as "A vs B", unless ``pair`` does.
+    """
+
+    def rule(claim: Claim, everything: NamedRuns) -> Judgement:
         first, second = pair or claim.unit.split(" vs ")
         a, b = everything.rates(first), everything.rates(second)
         both = [where for where in a if where in b]
@@ -156,7 +100,7 @@ def _versus(
     return rule
 
 
-def _difference(claim: Claim, everything: Runs) -> Judgement:
+def _difference(claim: Claim, everything: NamedRuns) -> Judgement:
     first, second = claim.unit.split(" minus ")
     a, b = (
         {(str(o.case.train), o.seed): o.solved for o in everything.of(name, claim.where)}
@@ -170,16 +114,8 @@ def _difference(claim: Claim, everything: Runs) -> Judgement:
     return ours, word(claim.value in ours), f"paired by seed, p = {found.p:.2g}"
 
 
-def near(claim: Claim, ours: Interval, slack: float = 0.0) -> bool:
-    """Whether either lies within the interval of the other."""
-    low = claim.value if claim.low is None else claim.low
-    high = claim.value if claim.high is None else claim.high
-    inside = ours.low - slack <= claim.value <= ours.high + slack
-    return inside or low - slack <= ours.estimate <= high + slack
-
-
-def _error(claim: Claim, everything: Runs) -> Judgement:
-    """The mean error where the validation error is lowest, with Student's interval as published."""
+def _error(claim: Claim, everything: NamedRuns) -> Judgement:
+    """Compare the mean error at the lowest validation error, with Student's interval as published."""
     name = "validation" if claim.metric.startswith("interpolation") else "test"
     errors = [getattr(o, name) for o in everything.of(claim.unit, claim.where)]
     if not errors:
@@ -188,8 +124,8 @@ def _error(claim: Claim, everything: Runs) -> Judgement:
     return ours, word(near(claim, ours, ROUNDED)), f"equal below {ROUNDED:g}, the rounding of float32"
 
 
-def _best_step(claim: Claim, everything: Runs) -> Judgement:
-    """What the stochastic NMU's Table 1 calls solved at: where the validation error is lowest."""
+def _best_step(claim: Claim, everything: NamedRuns) -> Judgement:
+    """Compare what Table 1 of Mistry 2022c calls solved at: the step with the lowest validation error."""
     runs = everything.of(claim.unit, claim.where)
     if not runs:
         return NOTHING
@@ -197,26 +133,26 @@ def _best_step(claim: Claim, everything: Runs) -> Judgement:
     return ours, word(near(claim, ours, 1_000)), "the step with the lowest validation error"
 
 
-def _steps(claim: Claim, everything: Runs) -> list[int]:
-    """When the solved runs were solved."""
+def _steps(claim: Claim, everything: NamedRuns) -> list[int]:
+    """Return the steps at which the solved runs were solved."""
     runs = everything.of(claim.unit, claim.where)
     return [o.solved_at for o in runs if o.solved and o.solved_at is not None]
 
 
-def _unsolved(everything: Runs) -> Judgement:
+def _unsolved(everything: NamedRuns) -> Judgement:
     return NOTHING if not everything.named else (None, "not comparable", "no solved run of ours")
 
 
-def _solved_at(claim: Claim, everything: Runs) -> Judgement:
+def _solved_at(claim: Claim, everything: NamedRuns) -> Judgement:
     steps = _steps(claim, everything)
     if not steps:
         return _unsolved(everything)
     ours = stats.solved_at_published(steps)
-    slack = 1_000 if claim.low == claim.high else 0  # all runs of theirs between two evaluations
+    slack = 1_000 if claim.low == claim.high else 0  # all published runs lie between two evaluations
     return ours, word(near(claim, ours, slack)), "evaluated every 1,000 steps"
 
 
-def _median(claim: Claim, everything: Runs) -> Judgement:
+def _median(claim: Claim, everything: NamedRuns) -> Judgement:
     steps = _steps(claim, everything)
     if not steps:
         return _unsolved(everything)
@@ -225,7 +161,7 @@ def _median(claim: Claim, everything: Runs) -> Judgement:
     return ours, word(near(claim, ours, slack)), "published with two digits, evaluated every 1,000 steps"
 
 
-def _sparsity(claim: Claim, everything: Runs) -> Judgement:
+def _sparsity(claim: Claim, everything: NamedRuns) -> Judgement:
     errors = [o.sparsity for o in everything.of(claim.unit, claim.where) if o.solved]
     if not errors:
         return _unsolved(everything)
@@ -233,7 +169,7 @@ def _sparsity(claim: Claim, everything: Runs) -> Judgement:
     return ours, word(near(claim, ours, ROUNDING)), f"equal below {ROUNDING:g}, the rounding of a weight"
 
 
-def _threshold(claim: Claim, everything: Runs) -> Judgement:
+def _threshold(claim: Claim, everything: NamedRuns) -> Judgement:
     values = [o.threshold for o in everything.of(claim.unit, claim.where)]
     if not values:
         return NOTHING
@@ -242,7 +178,7 @@ def _threshold(claim: Claim, everything: Runs) -> Judgement:
     return ours, word(holds), f"equal within {SLACK:.0%}"
 
 
-RULES: dict[str, Callable[[Claim, Runs], Judgement]] = {
+RULES: dict[str, Rule] = {
     "success_rate": _success,
     "mean_success_rate": _success,
     "success_rate_lower_bound": _at_least,

@@ -1,21 +1,21 @@
-"""What it takes for our runs to agree with a number published with a spread: median ± MAD, or mean ± its error."""
+"""Rules for numbers that were published with a spread: median ± MAD, or mean ± standard error."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from nalm.claims.rules.rates import NOTHING, Judgement, Runs, near, word
+from nalm.claims.rules.base import NOTHING, Judgement, NamedRuns, Rule, near, word
 from nalm.config import Claim
 from nalm.stats import Interval
 
-MEAN = "code writes mean"  # in the note of a claim whose table is made of means and standard errors
-FACTOR = 2.0  # between the least errors of two sets of runs
-BEST = 10  # runs by test error that the published table of the large tasks keeps
+MEAN = "code writes mean"  # in the note of a claim about a mean and its standard error
+FACTOR = 2.0  # between the lowest errors of two sets of runs
+BEST = 10  # runs with the lowest test error: the published table of the large tasks is about these
 
 
 def median_spread(values: Sequence[float]) -> Interval:
-    """The median, and the median absolute deviation from it to either side; infinite where that is.
+    """Compute the median ± the median absolute deviation; a NaN counts as infinite.
 
     >>> median_spread([1.0, 2.0, 3.0, 10.0, 100.0])
     Interval(estimate=3.0, low=1.0, high=5.0, n=5, method='median ± MAD')
@@ -31,7 +31,7 @@ def median_spread(values: Sequence[float]) -> Interval:
 
 
 def mean_spread(values: Sequence[float]) -> Interval:
-    """The mean, and its standard error to either side.
+    """Compute the mean ± its standard error.
 
     >>> mean_spread([1.0, 2.0, 3.0])
     Interval(estimate=2.0, low=1.4226497308103743, high=2.5773502691896257, n=3, method='mean ± standard error')
@@ -44,10 +44,13 @@ def mean_spread(values: Sequence[float]) -> Interval:
     return Interval(centre, centre - error, centre + error, len(x), "mean ± standard error")
 
 
-def _measured(name: str, keep: int = 0) -> Callable[[Claim, Runs], Judgement]:
-    """A measure at the end of training; by name, or that of the claim's operation; of the best runs only."""
+def _measured(name: str, keep: int = 0) -> Rule:
+    """Make the rule for a measure at the end of training.
 
-    def rule(claim: Claim, everything: Runs) -> Judgement:
+    An empty name stands for the claim's operation; ``keep`` limits the runs to those with the lowest test error.
+    """
+
+    def rule(claim: Claim, everything: NamedRuns) -> Judgement:
         runs = [o for o in everything.of(claim.unit, claim.where) if (name or claim.operation) in o.measures]
         if not runs:
             return NOTHING
@@ -60,8 +63,8 @@ def _measured(name: str, keep: int = 0) -> Callable[[Claim, Runs], Judgement]:
     return rule
 
 
-def _least(claim: Claim, everything: Runs) -> Judgement:
-    """The least error of all runs: ours is as good where it lies within a factor of two."""
+def _least(claim: Claim, everything: NamedRuns) -> Judgement:
+    """Compare the lowest error of all runs; within a factor of two they agree."""
     errors = [o.measures["test"] for o in everything.of(claim.unit, claim.where) if "test" in o.measures]
     if not errors:
         return NOTHING
@@ -79,13 +82,13 @@ def _finite(value: float) -> float:
 
 
 def agree(claim: Claim, ours: Interval) -> bool:
-    """Whether one lies within the other's spread, or both beyond what a number of 32 bits holds."""
+    """Check whether one number lies within the spread of the other, or both exceed the range of float32."""
     if not math.isfinite(ours.estimate):
         return claim.value > float(np.finfo(np.float32).max)
     return near(claim, ours)
 
 
-RULES: dict[str, Callable[[Claim, Runs], Judgement]] = {
+RULES: dict[str, Rule] = {
     "test_mean_abs_error": _measured(""),
     "test_mse": _measured("test", BEST),
     "train_mse": _measured("validation", BEST),

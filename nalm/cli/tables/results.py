@@ -11,11 +11,11 @@ from rich.table import Table
 
 from nalm import stats
 from nalm.claims import Verdict
+from nalm.claims.lengths import Kind, Length, Row, published, titles
 from nalm.claims.rules.images import folds
-from nalm.claims.rules.lengths import Kind, Length, Row, published, titles
 from nalm.claims.rules.spreads import median_spread
 from nalm.config import Case, Claim, Experiment
-from nalm.config.labels import axis, labels, places
+from nalm.experiments.names import names as names_of
 from nalm.lab import costs
 from nalm.lab.costs import Machine
 from nalm.results.runs import Outcome
@@ -25,13 +25,13 @@ from nalm.stats import Interval
 CELL = 10  # characters that a cell such as [.87,1.0] takes
 
 
-def success(summaries: Sequence[Summary], width: int = 80) -> Iterator[Table | str]:
+def success(summaries: Sequence[Summary], width: int = 80, experiment: str = "") -> Iterator[Table | str]:
     """Success rates with their 95% intervals: ranges down, units across, one title and table per task.
 
     Where a sweep is of something else than ranges, that goes down.
     """
-    names, where = labels(s.case for s in summaries), places(s.case for s in summaries)
-    along = axis(s.case for s in summaries)
+    called = names_of(experiment, (s.case for s in summaries))
+    names, where, along = called.labels, called.places, called.axis
     tasks: dict[tuple[str, str], list[Summary]] = {}
     for s in summaries:
         tasks.setdefault(
@@ -54,9 +54,10 @@ def success(summaries: Sequence[Summary], width: int = 80) -> Iterator[Table | s
             yield table
 
 
-def measures(outcomes: Sequence[Outcome]) -> Iterator[Table | str]:
+def measures(outcomes: Sequence[Outcome], experiment: str = "") -> Iterator[Table | str]:
     """What cases ask for at the end of training: the median over runs, and how far they lie from it."""
-    names, groups = labels(o.case for o in outcomes), dict[tuple[str, str], dict[str, list[Outcome]]]()
+    names = names_of(experiment, (o.case for o in outcomes)).labels
+    groups: dict[tuple[str, str], dict[str, list[Outcome]]] = {}
     for o in outcomes:
         groups.setdefault((o.case.operation, str(o.case.train)), {}).setdefault(names[o.case], []).append(o)
     for (operation, train), models in groups.items():
@@ -72,9 +73,9 @@ def measures(outcomes: Sequence[Outcome]) -> Iterator[Table | str]:
         yield table
 
 
-def accuracies(outcomes: Sequence[Outcome]) -> Iterator[Table | str]:
+def accuracies(outcomes: Sequence[Outcome], experiment: str = "") -> Iterator[Table | str]:
     """Of networks that read images: the share of right outputs, as a mean over folds with Student's interval."""
-    names = labels(o.case for o in outcomes)
+    names = names_of(experiment, (o.case for o in outcomes)).labels
     table = Table(box=box.SIMPLE_HEAD)
     for name in ("layer", "epochs", "test %", "training %", "weights"):
         table.add_column(name, overflow="fold", min_width=len(name))
@@ -185,7 +186,8 @@ def _widest(names: Iterable[str]) -> int:
 def shown(experiment: Experiment) -> Iterator[Table | str]:
     """An experiment in full: cases by recipe, then what was published."""
     yield f"[bold]{experiment.name}[/]: {experiment.title}"
-    names, standing, along = labels(experiment.cases), places(experiment.cases), axis(experiment.cases)
+    called = names_of(experiment.name, experiment.cases)
+    names, standing, along = called.labels, called.places, called.axis
     over = "trained on" if along == "range" else "with"
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for name in ("model", "operation", "inputs", over, "steps", "lr", "pressure and rules"):

@@ -1,4 +1,4 @@
-"""What changed and what to use, as tables for a terminal; names in them are text, never markup."""
+"""Tables of nalm compare and nalm suggest for a terminal; names are printed as text, never as markup."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from nalm.config.labels import labels
+from nalm.config import Case
+from nalm.experiments.names import names
 from nalm.lab.suggest import Measured, Suggestion
 from nalm.results.compare import LEVEL, Change
 from nalm.stats import Difference, Interval
@@ -16,12 +17,12 @@ LINES = 30  # cases in a table; the rest is counted
 
 
 def safe(text: str) -> str:
-    """The text without what would move a terminal's cursor or end a line."""
+    """Replace characters that would move the cursor of a terminal or end a line."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def changes(found: Sequence[Change]) -> Iterator[Table | Text]:
-    """Cases that are not identical, the most changed first; then the count in one sentence."""
+    """Show the cases that are not identical, the most changed first, then their number in one sentence."""
     shown = [c for c in found if not c.identical]
     if shown:
         yield _table(shown[:LINES])
@@ -31,7 +32,7 @@ def changes(found: Sequence[Change]) -> Iterator[Table | Text]:
 
 
 def count(found: Sequence[Change]) -> str:
-    """How many cases changed, of those that could be compared."""
+    """Say how many of the compared cases changed."""
     compared = [c for c in found if c.seeds]
     parts = [f"{sum(c.changed for c in compared)} of {len(compared)} cases changed (Holm's p < {LEVEL:g})"]
     notes = {
@@ -48,14 +49,22 @@ def _table(found: Sequence[Change]) -> Table:
     table.add_column("case", overflow="fold", ratio=1)
     for name in ("A", "B", "solved, B - A", "step, B - A", ""):
         table.add_column(name, no_wrap=True)
-    names = labels(c.case for c in found)
+    called = _names(found)
     for c in found:
         where = f"{c.case.train}, {c.case.inputs} inputs"
-        label = Text.assemble(safe(f"{names[c.case]} {c.case.operation}"), "\n", (safe(where), "dim"))
+        label = Text.assemble(safe(f"{called[c.case]} {c.case.operation}"), "\n", (safe(where), "dim"))
         table.add_row(
             label, _rate(c.a), _rate(c.b), _lead(c.success, c.success_p), _lead(c.steps, c.steps_p), _mark(c)
         )
     return table
+
+
+def _names(found: Sequence[Change]) -> dict[Case, str]:
+    """Name cases as the experiment of each does."""
+    by_experiment: dict[str, list[Case]] = {}
+    for c in found:
+        by_experiment.setdefault(c.experiment, []).append(c.case)
+    return {case: name for e, cases in by_experiment.items() for case, name in names(e, cases).labels.items()}
 
 
 def _rate(rate: Interval | None) -> Text:
@@ -71,7 +80,7 @@ def _lead(lead: Difference | None, p: float) -> Text:
 
 
 def _number(value: float) -> str:
-    """A difference in few characters: +0.24, -1,200, +2.1e+06."""
+    """Format a difference in few characters: +0.24, -1,200, +2.1e+06."""
     size = abs(value)
     return f"{value:+.2f}" if size < 10 else f"{value:+,.0f}" if size < 1e5 else f"{value:+.1e}"
 
@@ -86,7 +95,7 @@ def _mark(c: Change) -> Text:
 
 
 def suggestion(found: Suggestion) -> Iterator[Table | Text]:
-    """The sentence, then what it rests on."""
+    """Show the suggestion in one sentence, then the results behind it."""
     yield Text(safe(found.sentence))
     if found.best is None:
         return

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from nalm import stats
-from nalm.claims.rules import lengths
-from nalm.claims.rules.lengths import Length, Row
+from nalm.claims import lengths
+from nalm.claims.lengths import Length, Row
+from nalm.claims.rules.lengths import compare
 from nalm.config import Claim
 from nalm.report.figures import colours, safe, with_legend
 from nalm.report.study import Study
@@ -19,7 +20,7 @@ FLOOR = 1e-12  # of an error on a logarithmic axis
 
 def sequences(study: Study) -> list[dict[str, Any]]:
     """One block for every operation and length of training: two figures, and the table behind them."""
-    found = lengths.by_length(study.outcomes, study.curves)
+    found = lengths.by_length(study.outcomes, study.curves, study.name)
     titles = lengths.titles(found)
     return [
         {
@@ -54,7 +55,7 @@ def _cell(row: Row, r: Length, claim: Claim | None) -> dict[str, Any]:
         "error": float(np.median(r.errors)) if np.isfinite(r.errors).all() else None,
         "right": float(np.median(r.right)),
         "published": None if claim is None else claim.value,
-        "verdict": None if claim is None else lengths.judge(claim, row, r).verdict,
+        "verdict": None if claim is None else compare(claim, row, r)[1],
     }
 
 
