@@ -243,10 +243,10 @@ def test_a_run_that_was_stopped_stands_where_it_stands(tmp_path):
         run([asked], tmp_path, device="cpu", workers=1, save_every=0.0, show=stop)
     said = CliRunner().invoke(app, ["status", "--out", str(tmp_path)]).output
     assert f"NMU multiply [7,10)/1, seed 0, stands at step 8 of {2 * case().epoch}." in " ".join(said.split())
-    assert "nothing is left half done" not in said
+    assert "no run is unfinished" not in said
     run([asked], tmp_path, device="cpu", workers=1)
     said = CliRunner().invoke(app, ["status", "--out", str(tmp_path)]).output
-    assert "Nobody is at work here, and nothing is left half done." in said
+    assert "No process is running here and no run is unfinished." in said
 
 
 def test_what_is_stored_is_shown_without_the_images(tmp_path, monkeypatch, whole):
