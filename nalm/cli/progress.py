@@ -59,6 +59,7 @@ class Progress:
         )
         self._printed = 0.0
         self._last = ""
+        self._warning = ""
 
     def __enter__(self) -> "Progress":
         if self._live is not None:
@@ -72,7 +73,10 @@ class Progress:
             self._live.stop()
 
     def __call__(self, state: State) -> None:
-        """Show this state, at most as often as the console allows."""
+        """Show this state, at most as often as the console allows; print a warning once."""
+        if state.warning and not self._warning:
+            self._warning = state.warning
+            self.console.print(state.warning, markup=False, highlight=False, soft_wrap=True)
         if self._live is not None:
             self._live.update(self._picture(state))
         elif time.monotonic() - self._printed > EVERY or (state.finished == state.runs and self._last):

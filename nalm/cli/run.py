@@ -78,7 +78,7 @@ def run(options: RunOptions) -> None:
     console = Console(stderr=True)
     with contextlib.ExitStack() as stack:
         executor = stack.enter_context(_cluster(options)) if options.on else None
-        compiled = not options.no_compile and (executor is not None or _can_compile(options.device, console))
+        compiled = not options.no_compile and (executor is not None or _can_compile(options, stack, console))
         bar = stack.enter_context(progress.Progress(console))
         try:
             lab.run(
@@ -113,12 +113,15 @@ def _cluster(options: RunOptions) -> "Iterator[Executor]":
         yield executor
 
 
-def _can_compile(device: str, console: "Console") -> bool:
-    """Return whether this machine can compile for the device; print the reason if it cannot."""
+def _can_compile(options: RunOptions, stack: contextlib.ExitStack, console: "Console") -> bool:
+    """Return whether this machine can compile for the device; print a sentence if that is impossible or slower."""
     from nalm.engine import device_for
     from nalm.lab import machine
 
-    why = machine.without_compiler() if device_for(device).type == "cpu" else ""
-    if why:
-        console.print(why, markup=False, soft_wrap=True)
-    return not why
+    sentence = machine.without_compiler() if device_for(options.device).type == "cpu" else ""
+    possible = not sentence
+    if possible:
+        possible, sentence = stack.enter_context(machine.compiler_cache())
+    if sentence:
+        console.print(sentence, markup=False, highlight=False, soft_wrap=True)
+    return possible

@@ -3,6 +3,7 @@
 import shlex
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ import torch
 
 from nalm.config import Experiment
 from nalm.engine import Run, check, images
+from nalm.engine.compiler import NotCompiled
 from nalm.engine.images import mnist
 from nalm.errors import NALMError
 from nalm.lab.executors.base import SAVE_EVERY, Executor, Job, Message, Settings
@@ -35,6 +37,7 @@ class State:
     waiting: bool = False
     active: dict[str, tuple[str, int, int, int]] = field(default_factory=dict)  # name, runs, step, solved
     workers: dict[str, str] = field(default_factory=dict)  # population -> NODE:PROCESS of its worker
+    warning: str = ""  # why some populations are trained uncompiled; the first reason
     started: float = field(default_factory=time.monotonic)
 
     @property
@@ -63,13 +66,14 @@ def run(
     workers: int | None = None,
     executor: Executor | None = None,
     units: Sequence[str] = (),
-    show: Show = lambda state: None,
+    show: Show | None = None,
     save_every: float = SAVE_EVERY,
     data: Path | str = "",
 ) -> State:
     """Train every run of the experiments that is not yet in the folder's store; return when all are.
 
     ``workers`` is the number of processes (None: chosen by the executor), unless an ``executor`` is given;
+    ``show`` is called with the state whenever it changes; without it, a failed compilation is a Python warning.
     ``units`` names user-defined units as FILE.py:Class, which the workers load; ``save_every`` is the time in seconds
     between checkpoints, ``data`` the folder of MNIST's files.
     """
@@ -93,13 +97,15 @@ def run(
         checkpoints.remove_stale_files(store.folder)
         for experiment in experiments:
             store.register(experiment)
-        session = Session(store, settings, executor, wanted, show)
+        session = Session(store, settings, executor, wanted, show or (lambda state: None))
         while missing := session.missing():
             if not session.train(session.plan(missing)):
                 session.state.waiting = True
-                show(session.state)
+                session.show(session.state)
                 time.sleep(1)
-        show(session.state)
+        session.show(session.state)
+    if session.state.warning and show is None:
+        warnings.warn(session.state.warning, NotCompiled, stacklevel=2)
     return session.state
 
 
@@ -173,6 +179,7 @@ class Session:
         job, state = message.job, self.state
         name = checkpoints.population_name(job.keys)
         state.waiting = False
+        state.warning = state.warning or message.warning
         if message.kind == "finished":
             assert message.runs is not None
             self.store.save(message.runs)

@@ -3,17 +3,19 @@
 The driver hands out jobs, receives messages, and is the only process that writes results.
 """
 
+import contextlib
 import time
 import traceback
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TextIO
 
 import torch
 
 from nalm.engine import Fitting, Run, Training, device_for, images, training_of
-from nalm.engine.compiler import out_of_memory
+from nalm.engine.compiler import NotCompiled, out_of_memory
 from nalm.errors import NALMError
 from nalm.lab.executors.queue import Job as Job
 from nalm.results import checkpoints
@@ -52,6 +54,7 @@ class Message:
     runs: Finished | None = None
     state: Arrays | None = None  # a checkpoint that is still to be written
     worker: str = ""  # NODE:PROCESS of the sender
+    warning: str = ""  # why a population is trained uncompiled
 
 
 class Executor(Protocol):
@@ -86,7 +89,9 @@ def _networks(job: Job) -> list[Key]:
 def attempt(job: Job, settings: Settings, state: Arrays | None = None) -> Iterator[Message]:
     """Train one population; yield a message if memory runs out, and raise any other error as a NALMError."""
     try:
-        yield from _train(job, settings, state)
+        with _collected_warnings() as found:
+            for message in _train(job, settings, state):
+                yield replace(message, warning=found.pop()) if found else message
     except NALMError:
         raise
     except Exception as error:
@@ -97,6 +102,32 @@ def attempt(job: Job, settings: Settings, state: Arrays | None = None) -> Iterat
             ) from error
         torch.cuda.empty_cache()
         yield Message("memory", job)
+
+
+@contextlib.contextmanager
+def _collected_warnings() -> Iterator[list[str]]:
+    """Collect warnings about compilation, so that the driver can print one instead of one per worker and program."""
+    found: list[str] = []
+    before = warnings.showwarning
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if issubclass(category, NotCompiled):
+            found.append(str(message))
+        else:
+            before(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = show
+    try:
+        yield found
+    finally:
+        warnings.showwarning = before
 
 
 def _train(job: Job, settings: Settings, state: Arrays | None) -> Iterator[Message]:
