@@ -1,7 +1,9 @@
-"""Reduce the published runs and intervals of the arithmetic dataset task to what the tests need.
+"""Reduce the published runs of the arithmetic dataset task (Madsen 2020) to what the tests need.
 
-Run as ``python scripts/reduce_published.py SPEC``, SPEC being the folder with the two published files.
-Writes tests/data/published_runs.csv, the solved runs, and tests/data/published_intervals.csv.
+Run as ``python scripts/reduce_published.py RUNS.csv``, where RUNS.csv holds one row for each run: model, operation,
+solved, extrapolation.step.solved and sparse.error.max, as in the results of stable-nalu. Writes
+tests/data/published_runs.csv, the solved runs, and tests/data/published_intervals.csv, what the authors made of
+them, from the published numbers in nalm/data/claims/madsen2020.csv.
 """
 
 import csv
@@ -9,42 +11,49 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-DATA = Path(__file__).parent.parent / "tests" / "data"
+ROOT = Path(__file__).parent.parent
+DATA = ROOT / "tests" / "data"
+NUMBERS = ROOT / "nalm" / "data" / "claims" / "madsen2020.csv"
 SOURCE = "AndreasMadsen/stable-nalu:paper/results/sft-short.csv"
+# the names of the runs' file for those of the library
+MODELS = {"NAC": "NAC+", "NACMul": "NAC*", "NACMulSigmoid": "NAC*_sigma", "NACMulClamped": "NAC*_NMU"}
+OPERATIONS = {"subtract": "sub", "multiply": "mul", "divide": "div", "square": "squared"}
 
 
-def main(spec: Path) -> None:
+def main(path: Path) -> None:
     """Write both files."""
-    runs = read(spec / "published_per_run_arithmetic_dataset.csv")
-    solved = [run for run in runs if run["solved"] == "True"]  # some others have a step: not at their best
+    runs = read(path)
+    solved = [run for run in runs if run["solved"] == "True"]  # others may have a step, but not at their best
     write(
         DATA / "published_runs.csv",
         ("model", "operation", "solved_at", "sparsity"),
         [(run["model"], run["operation"], *shortened(run)) for run in solved],
     )
     sizes = Counter((run["model"], run["operation"]) for run in runs)
-    rows = [row for row in read(spec / "published_results.csv") if row["source"] == SOURCE]
-    kept = ("module", "operation", "metric", "value", "ci_low", "ci_high")
-    write(
-        DATA / "published_intervals.csv",
-        ("runs", "model", "operation", "metric", "value", "low", "high"),
-        [(sizes[row["module"], row["operation"]], *(row[name] for name in kept)) for row in rows],
-    )
+    rows = []
+    for row in read(NUMBERS):
+        if row["file"] == SOURCE:
+            model = MODELS.get(row["unit"], row["unit"])
+            operation = OPERATIONS.get(row["operation"], row["operation"])
+            numbers = (row[name] for name in ("metric", "value", "low", "high"))
+            rows.append((sizes[model, operation], model, operation, *numbers))
+    names = ("runs", "model", "operation", "metric", "value", "low", "high")
+    write(DATA / "published_intervals.csv", names, rows)
 
 
 def shortened(run: dict[str, str]) -> tuple[str, str]:
-    """The step, which is whole, and the sparsity error, of which single precision has nine digits."""
+    """Return the step as a whole number, and the sparsity error with the nine digits of single precision."""
     return f"{float(run['extrapolation.step.solved']):.0f}", f"{float(run['sparse.error.max']):.9g}"
 
 
 def read(path: Path) -> list[dict[str, str]]:
-    """The rows of a table."""
+    """Read the rows of a table."""
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def write(path: Path, names: tuple[str, ...], rows: list[tuple[object, ...]]) -> None:
-    """A table with its header."""
+    """Write a table with its header."""
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(names)

@@ -50,7 +50,6 @@ BELOW = {
 # modules of rooms without torch that need it, and are imported when they are asked for
 TORCH = {"discover/composition.py", "discover/law/network.py", "claims/compositions.py"}
 LONG = {  # files over 250 lines, and why they are not two
-    "claims/rules/rates.py": "one rule for each metric",
     "cli/fit.py": "one command, its options and its checks",
     "engine/images/program.py": "one class: the step of a network of images",
     "engine/images/training.py": "one trainer",

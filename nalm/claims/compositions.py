@@ -1,4 +1,4 @@
-"""Compositions in a table: what each network learnt of op2(op1(a, b), c), and how it failed (thesis Tables 7.3-7.6)."""
+"""The tables of Mistry 2023, chapter 7: what each network learnt of op2(op1(a, b), c), and how its runs ended."""
 
 import functools
 from collections import Counter
@@ -19,21 +19,22 @@ from nalm.operations import COMPOSITIONS
 from nalm.results.runs import Outcome
 from nalm.tasks import Sampler, Target
 
-FITS = (
-    0.1  # a network that leaves less than this share of the target's variance has found something that works
-)
+# a network that leaves less than this share of the target's variance fits the training range
+FITS = 0.1
 WAYS = ("exact", "shortcut", "wrong selection", "collapsed weights", "diverged")
 NAMES = {label: name for name, label in LABELS.items()}
 
 
 def composed(case: Case) -> bool:
-    """Whether a case is about a composition."""
+    """Check whether the task of a case is a composition."""
     return case.operation in COMPOSITIONS
 
 
 def way(o: Outcome) -> str:
-    """How a run ended: its snapped expression is the target; or else a number without inputs, or else something that
-    fits on the training range alone (a shortcut), or else the wrong inputs or operations were selected.
+    """Classify how a run ended.
+
+    *exact*: its snapped expression is the target. *collapsed weights*: the expression has no inputs. *shortcut*:
+    it fits on the training range only. *wrong selection*: the wrong inputs or operations. *diverged*: not finite.
     """
     if o.outcome == "diverged":
         return "diverged"
@@ -55,7 +56,7 @@ def _constant(formula: str) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def variance(case: Case) -> float:
-    """Of the target on the training range, from 10,000 draws."""
+    """Estimate the variance of the target on the training range from 10,000 draws."""
     sampler = Sampler([case.train], case.inputs)
     step = torch.zeros((), dtype=torch.int32)
     x = sampler(draws.keys([0], "validation"), step, sampler.grid(10_000)).mT.double()
@@ -63,7 +64,7 @@ def variance(case: Case) -> float:
 
 
 def rows(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-    """One row per network, in the order of Table 7.3, with what was published beside it."""
+    """Make one row per network, in the order of Table 7.3, with the published numbers."""
     groups: dict[str, list[Outcome]] = {}
     for o in outcomes:
         if composed(o.case):
@@ -94,7 +95,7 @@ def _row(label: str, runs: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def _spread(runs: Sequence[Outcome], field: str) -> dict[str, float]:
-    """Mean and standard deviation over formulas of the mean error over seeds."""
+    """Compute mean and standard deviation over formulas of the mean error over seeds."""
     each: dict[str, list[float]] = {}
     for o in runs:
         each.setdefault(o.case.operation, []).append(getattr(o, field))

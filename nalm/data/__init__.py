@@ -1,1 +1,1 @@
-"""Data that travels with the package: published claims, and a summary of the shipped results."""
+"""Data of the package: published numbers (claims/, one CSV file per paper), costs of steps, and a summary of results."""

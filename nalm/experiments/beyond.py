@@ -1,7 +1,7 @@
-"""Beyond the papers: the cells they report as unsolved, by gradient descent with losses that see the structure.
+"""Beyond the papers: tasks that they report as unsolved, trained with losses that fit the structure of the task.
 
-Plain Adam, float32, batches of 128, no regulariser; what counts is the formula after rounding (research on why: the
-squared error of these tasks is almost all constant or linear trend).
+Plain Adam, float32, batches of 128, no regulariser; a run is right if its formula after rounding is. The squared error
+of these tasks consists almost entirely of a constant or a linear trend, which hides the rest from the gradient.
 """
 
 from nalm.config import Case, Experiment, Layer, Range, Recipe, Threshold, mirrored, truncated
@@ -19,7 +19,7 @@ PLAIN = Recipe(steps=3_000, lr=1e-2, schedule="cosine")
 
 
 def losses(base: Recipe, *names: str) -> tuple[Recipe, ...]:
-    """The published losses, then those given."""
+    """Return a recipe with each of the published losses, then with those named."""
     half = base.steps // 2
     published = (base, base.replace(loss="pcc"), base.replace(loss="pcc", then="mse", switch=half))
     return published + tuple(base.replace(loss=name) for name in names)

@@ -1,17 +1,20 @@
-"""The Neural Power Units paper (Heim et al. 2020, section 4), as its code runs it.
+"""Heim 2020: Neural power units, section 4, with the settings of its code.
 
-Where paper and code differ, the code made the published numbers: learning rates, ranges, starts, numbers of steps, and
-RMSProp with Flux's decay of 0.9. Its NAU is a plain matrix, its NMU is bounded in the forward pass only, its NALU has a
-bias in the gate, its iNALU the gate of a NALU. Where the iNALU's penalty ends is missing from its configuration; at 20
-here, as in the iNALU's own code. Pressure grows after every 10,000th step, there just before it. On the large tasks it
-is no L1: norm(ps, 1) of a list of arrays is, in Julia, the sum of the arrays' 2-norms. It draws a weight that nothing
-else holds to 0, where RMSProp on L1 keeps most of them moving by the learning rate; `heim/large-l1` has L1 as written.
-Test points of the large tasks are Sobol's in order; there they are mirrored and begin one later.
+Niklas Heim, Tomáš Pevný, Václav Šmídl, NeurIPS 2020, arXiv:2006.01681.
 
-On positive numbers no gradient reaches an NPU's imaginary part, which starts at 0: in the simple task an NPU is a
-RealNPU to the last bit, and what the paper's table shows between them is the spread of seeds.
-On the large sum an NMU ends with one of the hundred sums, and the published error, or with three and an error of 17
-(7 of the 10 shipped seeds): the median over seeds is one or the other.
+Where paper and code differ, these experiments follow the code, because it made the published numbers: learning rates,
+ranges, initial weights, numbers of steps, and RMSProp with Flux's decay of 0.9. In the code the NAU is a plain matrix,
+the NMU is bounded in the forward pass only, the NALU has a bias in its gate, and the iNALU has the gate of a NALU. The
+end of the iNALU's penalty is missing from its configuration; here it is 20, as in the iNALU's own code. Penalties grow
+after every 10,000th step here, and just before it in the code. On the large tasks the code's penalty is not L1:
+norm(ps, 1) of a list of arrays is, in Julia, the sum of the arrays' 2-norms. It moves a weight that nothing else holds
+to 0, whereas under L1 RMSProp keeps most of them moving by the learning rate; `heim/large-l1` has L1 as the paper
+writes it. Test points of the large tasks are Sobol points in order; in the code they are mirrored and begin one later.
+
+On positive numbers no gradient reaches the imaginary part of an NPU, which starts at 0: in the simple task an NPU is
+equal to a RealNPU to the last bit, and the difference between them in the paper's table is the spread of seeds.
+On the large sum an NMU ends either with one of the hundred sums, and the published error, or with three and an error of
+17 (7 of the 10 shipped seeds), so the median over seeds is one of the two.
 """
 
 import statistics
@@ -23,12 +26,12 @@ RMSPROP = Recipe(optimiser="rmsprop", decay=0.9)
 
 
 def matrix(out: int) -> Layer:
-    """What the code calls NAU."""
+    """Make the layer that the code calls NAU."""
     return Layer("Linear", out, (("bias", False),))
 
 
 def glorot(fan_in: int, fan_out: int) -> float:
-    """Half the width of Glorot's uniform distribution."""
+    """Compute half the width of Glorot's uniform distribution."""
     return float((6 / (fan_in + fan_out)) ** 0.5)
 
 
@@ -84,7 +87,7 @@ DOUBLE = (("eps", 2.0**-52),)
 
 
 def system(name: str, width: int, pressure: float) -> Case:
-    """A model of the epidemic's rates of change, with pressure on the sum of its parameters' sizes."""
+    """Make the case of a model of the epidemic's rates of change; ``pressure`` is the weight of its L1 penalty."""
     half = glorot(3, width) / 5
     starts = (("0.weight", -half, half), ("1.weight", -half, half)) if name != "Dense" else ()
     model = (
@@ -114,7 +117,7 @@ SYSTEMS = {
 
 
 def _system_claims(name: str) -> tuple[Claim, ...]:
-    """What the hundred published points of a model say together: medians with their MAD, and the least error."""
+    """Summarise the hundred published points of a model as claims: medians with their MAD, and the lowest error."""
     tied_to = tuple(case.hash for (n, *_), case in SYSTEMS.items() if n == name)
     points = claims("fSIR NODE", places=("Figure 4 left",), units=(name,))
     found = []
@@ -159,7 +162,7 @@ SHORTER = {
 
 
 def large(name: str, task: str, written: bool = False) -> Case:
-    """One model on one of the large tasks; as written, with L1 for what the code has."""
+    """Make the case of a model on a large task; ``written`` takes L1 as in the paper, not the code's penalty."""
     train, test, lr, growth, solved = TASKS[task]
     model, starts = LARGE_MODELS[name]
     steps, first = SHORTER.get((name, task), (100_000, growth.start))
@@ -187,7 +190,7 @@ TABLES = ("Table 1", "table")
 
 
 def _large_claims(task: str) -> tuple[Claim, ...]:
-    """The published tables about a task; one of them calls 1/a a division."""
+    """Return the claims of the published tables about a task; one of them calls 1/a a division."""
     found = (
         c.replace(operation="reciprocal") if c.operation == "divide" else c
         for c in claims(LARGE_TASK, places=TABLES)

@@ -1,7 +1,10 @@
-"""Logic: rules of truth values (NLRL), comparisons (NSR), and status registers in a loop (thesis 2.2.6, 2.2.7, D.3).
+"""Logic: rules of truth values (NLRL), comparisons (NSR), and status registers in a loop.
 
-The papers of both units state findings without numbers that carry over, so there are no claims; what they report is in
-the titles. Settings are ours. A run is solved when it makes no mistake on 10,000 test rows (or is below a fixed error).
+Reimann 2019 (Neural logic rule layers, arXiv:1907.00878) for `logic/rules`, Faber 2020 (Neural status registers,
+arXiv:2004.07085) for the others; Mistry 2023, sections 2.2.6, 2.2.7 and D.3.
+
+Both papers state findings without numbers that could be compared, so there are no claims; the titles state what they
+report. Settings are ours. A run is solved if it makes no mistake on 10,000 test rows (or is below a fixed error).
 """
 
 from nalm.config import Case, Digits, Experiment, Layer, Ramp, Range, Recipe, Threshold, grid
@@ -20,13 +23,13 @@ COMPARING = Recipe(steps=2_000, lr=1e-2, batch=64, loss="bce")
 
 
 def pressed(steps: int, lr: float, weight: float) -> Recipe:
-    """Steps that become smaller, and pressure on the sums' weights in the middle of training."""
+    """Make a recipe with decreasing steps and a penalty on the weights that grows in the middle of training."""
     ramp = Ramp(weight, 0.3 * steps, 0.7 * steps)
     return Recipe(steps=steps, lr=lr, batch=64, schedule="cosine", penalties=(("weight", ramp),))
 
 
 def comparing(train: Range, test: Range, inputs: int, redundancy: int, scale: float) -> tuple[Case, ...]:
-    """The six comparisons of two among some inputs."""
+    """Make the cases of the six comparisons of two among several inputs."""
     model = (Layer("NSR", 1, (("redundancy", redundancy), ("scale", scale))),)
     return tuple(
         Case(model, operation, train, test, COMPARING, inputs=inputs, threshold=RIGHT)
@@ -42,7 +45,10 @@ def looping(
     recipe: Recipe,
     copies: int,
 ) -> tuple[Case, ...]:
-    """A network trained on short lists of the first range: on longer ones, of both, as trained and snapped."""
+    """Make the cases of a network that is trained on short lists of the first range.
+
+    It is tested on longer lists of both ranges, with its weights as trained and snapped.
+    """
     first, *longer = lengths
     return tuple(
         Case(
@@ -62,7 +68,7 @@ def looping(
 
 
 def seeing(layer: Layer, operation: str) -> Case:
-    """A layer behind a reader of two images of digits, for 30 epochs; tested on pairs of digits it has not seen."""
+    """Make the case of a layer behind a reader of two digits, for 30 epochs; it is tested on unseen pairs."""
     digits = Digits(exact="rounded")
     steps = 30 * digits.epoch(0, 128)
     return Case(

@@ -1,6 +1,9 @@
-"""Madsen & Johansen (ICLR 2020): two layers find two overlapping sums among 100 inputs, and multiply them.
+"""Madsen 2020: Neural arithmetic units. Two layers find two overlapping sums among 100 inputs and multiply them.
 
-Seeds are few by default: a run takes 5 million steps. `--seeds 100` (sweeps: 50 or 25) is the published number.
+Andreas Madsen, Alexander Rosenberg Johansen, ICLR 2020, arXiv:2001.05016.
+
+The default number of seeds is small because a run takes 5 million steps. The published number is `--seeds 100`, in the
+sweeps 50 or 25.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +21,7 @@ PLAIN = Recipe(steps=5_000_000)
 
 
 def sparse(weight: float, start: float = 1e6, end: float = 2e6) -> Recipe:
-    """The plain recipe with pressure on the weights of both layers that grows between two steps."""
+    """Add a penalty on the weights of both layers to the plain recipe; it grows between two steps."""
     return PLAIN.replace(penalties=(("weight", Ramp(weight, start, end)),))
 
 
@@ -46,31 +49,31 @@ def task(
     train: Range = TRAIN,
     test: Range = TEST,
 ) -> Case:
-    """Two sums of 25 of 100 inputs, which share 12, and an operation on them."""
+    """Make a case: an operation on two sums of 25 of 100 inputs, which share 12."""
     threshold = Threshold("sums", widened=True)  # a subset one larger, as behind the published thresholds
     return Case(model, operation, train, test, recipe, 100, 25, 12, threshold=threshold)
 
 
 def two(name: str, operation: str = "multiply", hidden: int = 2) -> Case:
-    """One of the models on the default task."""
+    """Make the case of one of the models on the default task."""
     first, second, recipe = MODELS[name]
     return task((Layer(first, hidden), Layer(second)), recipe, operation)
 
 
 def resized(case: Case, inputs: int = 100, subset: float = 0.25, overlap: float = 0.5) -> Case:
-    """The task with other sizes, cut down to whole inputs as the published code does."""
+    """Change the sizes of a task; they are rounded down to whole inputs as in the published code."""
     size = int(subset * inputs)
     return case.replace(inputs=inputs, subset=size, overlap=int(overlap * size))
 
 
 def lasting(case: Case) -> Case:
-    """Longer training for more inputs."""
+    """Set the number of steps, which grows with the number of inputs."""
     millions = 5 if case.inputs <= 100 else 10 if case.inputs <= 200 else 15
     return case.replace(recipe=case.recipe.replace(steps=millions * 1_000_000))
 
 
 def perceptron(activation: str, operation: str) -> Case:
-    """Two hidden units with an activation, and a linear layer."""
+    """Make the case of a perceptron with two hidden units."""
     options = (("hidden", (2,)), ("activation", activation))
     return task((Layer("MLP", options=options),), PLAIN, operation)
 
@@ -193,7 +196,7 @@ SUBSETS: dict[Name, Case] = {
 def study(
     name: str, title: str, cases: Mapping[Name, Case], seeds: Iterable[int] = FEWER, published: str = ""
 ) -> Experiment:
-    """An experiment with the claims of one published task that name its cases."""
+    """Make an experiment with the claims of one published task that name its cases."""
     found = tied(claims(published), cases) if published else ()
     return Experiment(f"madsen/{name}", title, tuple(dict.fromkeys(cases.values())), tuple(seeds), found)
 

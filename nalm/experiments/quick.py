@@ -1,4 +1,4 @@
-"""The main job: multiplication at full length with few seeds, minutes on a laptop."""
+"""A quick start: the multiplication of Mistry 2023, chapter 3, at full length with few seeds."""
 
 from nalm.config import Experiment
 from nalm.experiments.thesis.ch3 import PRODUCTS, single, sparse

@@ -1,8 +1,11 @@
-"""The iNALU paper's three small tasks (Schlör et al. 2020; thesis D.1), with the settings of its released code.
+"""Schlör 2020: iNALU: Improved neural arithmetic logic unit. Its three small tasks, with the settings of its code.
 
-Inputs are drawn from other distributions than those the chapters use; ten seeds; 100,000 steps on batches of 64 out of
-64,000 rows. Departs from that code: weights and gates are trained together and not in turns, and the iNALU starts
-again where it started, by the rules of thesis chapter 3. The released tables hold seven of the eighteen distributions.
+Daniel Schlör, Markus Ring, Andreas Hotho, Frontiers in Artificial Intelligence 3:71, 2020,
+doi:10.3389/frai.2020.00071; described in Mistry 2023, section D.1.
+
+Ten seeds, 100,000 steps on batches of 64 out of 64,000 rows. Departures from the code: weights and gates are trained
+together and not in turns, and the iNALU restarts from its first weights, by the rules of Mistry 2023, chapter 3.
+The released tables hold seven of the eighteen distributions.
 """
 
 from nalm.config import Case, Experiment, Layer, Range, Recipe, Threshold, truncated
@@ -20,12 +23,12 @@ SEEDS = tuple(range(10))
 
 
 def normal(low: float, high: float) -> Range:
-    """Three deviations wide to either side."""
+    """Make a normal distribution that is cut three deviations from its mean."""
     return truncated(low, high, (low + high) / 2, (high - low) / 6)
 
 
 def exponential(scale: float) -> Range:
-    """Above 0, with this mean."""
+    """Make an exponential distribution with this mean."""
     return Range(kind="exponential", sd=scale)
 
 
@@ -39,12 +42,12 @@ DISTRIBUTIONS = (
     *((train, Range(-10, -5)) for train in UNIFORMS),
     *((train, exponential(0.5)) for train in EXPONENTIALS),
 )
-# Magnitudes are not stated in the sources at hand: powers of ten, tested on up to three times the largest input.
+# The sources do not state the magnitudes. These are powers of ten, tested on up to three times the largest input.
 MAGNITUDES = tuple((Range(m, 2 * m), Range(2 * m, 6 * m)) for m in (0.01, 0.1, 1, 10, 100))
 
 
 def cases(inputs: int, ranges: tuple[tuple[Range, Range], ...]) -> tuple[Case, ...]:
-    """Both units on the four operations."""
+    """Make the cases of both units on the four operations."""
     return tuple(
         Case(
             (layer,),
@@ -65,7 +68,7 @@ def cases(inputs: int, ranges: tuple[tuple[Range, Range], ...]) -> tuple[Case, .
 def study(
     name: str, title: str, inputs: int, ranges: tuple[tuple[Range, Range], ...], task: str = ""
 ) -> Experiment:
-    """Both units on some distributions, with the released runs of a task as claims."""
+    """Make an experiment with both units; the claims of ``task`` are the shares of released runs below 1e-5."""
     own = cases(inputs, ranges)
     named = {(unit_of(case), case.operation, str(case.train)): case for case in own}
     return Experiment(f"schloer/{name}", title, own, SEEDS, tied(claims(task), named))

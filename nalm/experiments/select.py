@@ -1,4 +1,4 @@
-"""Choose cases of experiments by KEY=VALUE, such as unit=NMU."""
+"""Selection of cases by KEY=VALUE, such as unit=NMU."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,7 +7,7 @@ from nalm.config.labels import loss_of, unit_of
 from nalm.errors import NALMError, unknown
 
 KEYS: dict[str, Callable[[Case], str]] = {
-    "unit": lambda case: unit_of(case).partition("@")[0],  # of one's own: without the hash of its file
+    "unit": lambda case: unit_of(case).partition("@")[0],  # of a user's unit: without the hash of its file
     "operation": lambda case: case.operation,
     "range": lambda case: f"{case.train.low:g}:{case.train.high:g}",
     "inputs": lambda case: str(case.inputs),
@@ -17,7 +17,7 @@ KEYS: dict[str, Callable[[Case], str]] = {
 
 
 def chosen(cases: Sequence[Case], only: Sequence[str]) -> tuple[Case, ...]:
-    """The cases that match every ``key=value``; several values of one key are alternatives."""
+    """Select the cases that match every ``key=value``; several values of one key are alternatives."""
     wanted: dict[str, set[str]] = {}
     for text in only:
         key, equals, value = text.partition("=")

@@ -1,6 +1,9 @@
-"""The recurrent version of the static task (Trask et al. 2018; thesis D.1): two sums grow over a sequence.
+"""Trask 2018: Neural arithmetic logic units. The recurrent task, in which two sums grow over a sequence.
 
-At each time step the first layer sees ten inputs beside its own last output; after the last step the second layer
+Andrew Trask, Felix Hill, Scott Reed, Jack Rae, Chris Dyer, Phil Blunsom, NeurIPS 2018, arXiv:1808.00508;
+described in Mistry 2023, section D.1.
+
+At each time step the first layer sees ten inputs and its own last output; after the last step the second layer
 calculates with the two sums. Longer sequences in the test make numbers far larger than any in training. The thesis
 describes no more than that, and the paper gives no details: sizes, lengths and units are our choice.
 """

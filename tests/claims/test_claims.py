@@ -1,20 +1,14 @@
 """Published numbers beside ours: when they agree, when they differ, and when nothing can be said."""
 
-import csv
-import gzip
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from made import claim, outcomes
 
-import nalm
 from nalm.claims import judge, of_published
 from nalm.config import Range
 from nalm.experiments import EXPERIMENTS
 from nalm.experiments.published import tied
-
-DATA = Path(nalm.__file__).parent / "data" / "claims.csv.gz"
 
 
 def test_a_rate_agrees_within_either_interval():
@@ -68,16 +62,6 @@ def test_what_cannot_be_compared_is_said():
     assert judge(claim("success_rate", 1.0), []).verdict == "not comparable"
     assert judge(claim("success_rate", 1.0), outcomes("NMU", [True], inputs=10)).verdict == "not comparable"
     assert judge(claim("gpu_memory", 1.0), outcomes("NMU", [True])).why == "no rule for gpu_memory"
-
-
-def test_the_table_is_what_the_script_makes():
-    rows = list(csv.DictReader(gzip.decompress(DATA.read_bytes()).decode().splitlines()))
-    assert len(rows) == 5_220
-    known = {row["unit"] for row in rows}
-    assert {"NAC", "NACMul", "GNALU", "INALU", "ModifiedRealNPU"} <= known and "NAC+" not in known
-    assert all(float(r["value"]) <= 1 for r in rows if r["metric"] == "success_rate")
-    digitised = [r for r in rows if r["unit"] == "NMU" and r["where"] == "U[-1.2,-1.1)" and r["n"] == "25"]
-    assert {(r["metric"], r["value"]) for r in digitised} >= {("success_rate", "0.68")}
 
 
 def test_a_count_of_ranges_needs_all_of_them():

@@ -9,12 +9,13 @@ from nalm import claims
 from nalm.claims import compositions
 from nalm.cli.tables import results as tables
 from nalm.config import Case
+from nalm.config.labels import unit_of
 from nalm.experiments import EXPERIMENTS
 from nalm.experiments.thesis.ch7 import ARCHITECTURES, FORMULAS, LABELS, LEARNT, WHOLE
 from nalm.formulas.truth import right
 
 CH7 = EXPERIMENTS["thesis/ch7"]
-FROZEN = [c for c in CH7.cases if claims.unit_of(c) == "FrozenSelector"]
+FROZEN = [c for c in CH7.cases if unit_of(c) == "FrozenSelector"]
 
 
 def run(case: Case, formula: str, seed=0, validation=1.0, outcome="unsolved"):
@@ -34,7 +35,7 @@ def test_the_chapter_has_13_networks_and_16_or_9_formulas():
 
 
 def test_the_published_expressions_are_right_where_the_thesis_says_so():
-    cases = {(claims.unit_of(c), c.operation): c for c in CH7.cases}
+    cases = {(unit_of(c), c.operation): c for c in CH7.cases}
     told = {
         (c.unit, c.operation): c.value for c in CH7.claims if c.metric == "success" and "Table" in c.place
     }
@@ -71,7 +72,7 @@ def test_a_row_counts_formulas_per_seed_beside_the_published():
     assert row["ways"]["exact"] == 3 and row["ways"]["collapsed weights"] == 28
     assert row["expressions"][0]["published"] == "s1 = 1; a + b + c"
     assert len(list(tables.compositions([row]))) == 6
-    mine = [v for v in claims.verdicts(CH7, found) if v.claim.unit == "FrozenSelector"]
+    mine = [v for v in claims.verdicts(CH7, found, {}) if v.claim.unit == "FrozenSelector"]
     verdict = {(v.claim.metric, v.claim.operation): v.verdict for v in mine}
     assert verdict["n_correct", ""] == "differs" and verdict["success", "add-add"] == "agrees"
     assert verdict["success", "div-div"] == "differs" and verdict["success", "add-mul"] == "agrees"

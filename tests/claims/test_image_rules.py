@@ -19,7 +19,9 @@ def runs(case, wrong, steps=None, formula="a*b", sparsity=0.0):
 
 
 def told(experiment, found, unit, metric):
-    return next(v for v in verdicts(experiment, found) if (v.claim.unit, v.claim.metric) == (unit, metric))
+    return next(
+        v for v in verdicts(experiment, found, {}) if (v.claim.unit, v.claim.metric) == (unit, metric)
+    )
 
 
 def test_an_accuracy_is_the_mean_over_folds_in_percent():

@@ -1,4 +1,4 @@
-"""Limits by hand, and what counts as below them."""
+"""Networks on sequences by length: limits from reference runs, solved runs, and verdicts on published numbers."""
 
 import io
 
@@ -6,16 +6,8 @@ import numpy as np
 import pytest
 
 from nalm import stats
-from nalm.claims.rules.lengths import (
-    _kind,
-    by_length,
-    first_below,
-    limits,
-    named,
-    published,
-    titles,
-    verdicts,
-)
+from nalm.claims import verdicts
+from nalm.claims.lengths import by_length, first_below, limits, named, published, titles
 from nalm.cli.tables import results as tables
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
@@ -53,7 +45,8 @@ def test_solved_at_is_the_first_step_below():
 
 # -- runs by length -------------------------------------------------------------------------------
 
-CASES = EXPERIMENTS["mnist/sequence-product"].cases
+PRODUCT = EXPERIMENTS["mnist/sequence-product"]
+CASES = PRODUCT.cases
 GIVEN, NMU = CASES[0], CASES[1]
 LENGTHS = range(1, 21)
 
@@ -80,6 +73,12 @@ def runs(given, mine):
     curves = {(GIVEN.hash[:12], k): curve(e) for k, (e, _) in enumerate(given)}
     curves |= {(NMU.hash[:12], k): curve(e) for k, e in enumerate(mine)}
     return outcomes, curves
+
+
+def judged(outcomes, curves, metric):
+    """Verdicts on the published numbers about the NMU, by length."""
+    found = [v for v in verdicts(PRODUCT, outcomes, curves) if v.claim.cases == (NMU.hash,)]
+    return {v.claim.where: v for v in found if v.claim.metric == f"{metric}_at_length"}
 
 
 def test_success_is_judged_where_validation_is_best_against_the_references():
@@ -128,44 +127,50 @@ def test_published_rates_stand_beside_cases_however_long():
     assert free.model == NMU.model and published(free)[1] != published(NMU)[1]
 
 
-def test_every_figure_has_its_numbers():
-    from nalm.experiments.mnist.colour import FIGURES
-
-    have = {unit for trunk, (_, unit) in FIGURES.items() if published(trunk)}
-    assert have == {unit for _, unit in FIGURES.values()} - {
-        "SNMU",
-        "sNMU batch",
-    }  # the thesis has prose alone
+def test_numbers_are_published_of_every_cell_but_the_stochastic_ones():
+    for name, cells in (("sequence-product", 8), ("sequence-sum", 5), ("sequence-free", 3)):
+        experiment = EXPERIMENTS[f"mnist/{name}"]
+        cases = [c for c in experiment.cases if c.model[0].unit not in ("Accumulator", "SNMU")]
+        assert len(cases) == cells - 2 * (name == "sequence-product") and all(map(published, cases))
+        assert {h for c in experiment.claims for h in c.cases} == {c.hash for c in cases}
 
 
 def test_published_numbers_are_judged_at_every_length():
     given = [([9, 1, 9], 1.0), ([9, 3, 9], 1.0)]
-    judged = verdicts(by_length(*runs(given, [[9, 4.8, 9], [9, 4.9, 1], [4, 1, 9]])))
-    rates = {v.claim.where: v for v in judged if v.claim.metric == "success_rate"}
+    found = runs(given, [[9, 4.8, 9], [9, 4.9, 1], [4, 1, 9]])
+    rates = judged(*found, "success_rate")
     assert len(rates) == 20 and rates["length=6"].ours == stats.wilson(2, 3)
     assert rates["length=6"].verdict == "not comparable"  # published 0.8; ours is [0.21, 0.94]
     assert rates["length=2"].verdict == "differs"  # published 1 [0.722, 1]
-    steps = [v for v in judged if v.claim.metric == "solved_at_mean"]
-    assert len(steps) == 20 and {v.verdict for v in steps} == {
-        "differs"
-    }  # steps 10 and 0, theirs some 26,000
-    sparse = [v for v in judged if v.claim.metric == "sparsity_error_mean"]
+    steps = judged(*found, "solved_at_mean").values()
+    assert len(steps) == 20 and {v.verdict for v in steps} == {"differs"}  # ours 10 and 0, published 26,000
+    sparse = judged(*found, "sparsity_error_mean").values()
     assert len(sparse) == 20 and all(v.ours.n == 2 for v in sparse)
+
+
+def test_without_curves_or_references_a_published_number_is_not_comparable():
+    outcomes, curves = runs([([9, 1, 9], 1.0)], [[9, 1, 9]])
+    for some, known in ((outcomes, {}), (outcomes[1:], curves)):
+        found = judged(some, known, "success_rate").values()
+        assert {(v.verdict, v.why) for v in found} == {
+            ("not comparable", "no curves or no reference runs of ours")
+        }
+    assert {v.why for v in judged([], {}, "success_rate").values()} == {"no runs of ours"}
 
 
 def test_steps_are_compared_with_the_intervals_of_the_papers():
     given = [([9, 1, 9], 1.0), ([9, 3, 9], 1.0)]
-    judged = verdicts(by_length(*runs(given, [[9, 4.8, 9], [9, 4.8, 9], [4, 1, 9]])))
-    (found,) = {v.ours for v in judged if v.claim.metric == "solved_at_mean"}
+    steps = judged(*runs(given, [[9, 4.8, 9], [9, 4.8, 9], [4, 1, 9]]), "solved_at_mean")
+    (found,) = {v.ours for v in steps.values()}
     assert found == stats.solved_at_published([10, 10, 0])
 
 
 def test_runs_that_all_succeed_or_fail_are_few_and_enough():
     given = [([9, 1, 9], 1.0), ([9, 3, 9], 1.0)]
-    good, bad = (verdicts(by_length(*runs(given, [[9, e, 9]] * 3))) for e in (1, 9))
-    assert {v.verdict for v in good if v.claim.metric == "success_rate"} == {"agrees"}
-    assert {v.verdict for v in bad if v.claim.metric == "success_rate"} == {"differs"}
-    assert {v.why for v in bad if v.claim.metric == "solved_at_mean"} == {"no solved run of ours"}
+    good, bad = (runs(given, [[9, e, 9]] * 3) for e in (1, 9))
+    assert {v.verdict for v in judged(*good, "success_rate").values()} == {"agrees"}
+    assert {v.verdict for v in judged(*bad, "success_rate").values()} == {"differs"}
+    assert {v.why for v in judged(*bad, "solved_at_mean").values()} == {"no solved run of ours"}
 
 
 def test_of_several_lengths_of_training_the_longest_is_judged_and_each_has_its_references():
@@ -177,12 +182,22 @@ def test_of_several_lengths_of_training_the_longest_is_judged_and_each_has_its_r
     found = by_length(outcomes, curves)
     assert [[r.lengths[0].limit for r in rows] for rows in found.values()] == [[1, 1], [5, 5]]
     assert list(titles(found).values()) == ["multiply, 1,000 epochs", "multiply, 99 epochs"]
-    assert len([v for v in verdicts(found) if v.claim.metric == "success_rate"]) == 20
-    (few,) = (rows for kind, rows in found.items() if kind.steps == 99 * NMU.epoch)
-    judged = verdicts({_kind(few[1].case): few})
-    rates = [v for v in judged if v.claim.metric == "success_rate"]
+    rates = judged(outcomes, curves, "success_rate").values()
+    assert len(rates) == 20 and not any("99 of" in v.why for v in rates)
+    short = [o for o in outcomes if o.case.recipe.steps == 99 * NMU.epoch]
+    rates = judged(short, curves, "success_rate").values()
     assert {v.verdict for v in rates} == {"not comparable"}
-    assert rates[0].why == "1 run: 99 of 1,000 epochs were trained"
+    assert {v.why for v in rates} == {"1 run: 99 of 1,000 epochs were trained"}
+
+
+def test_a_row_has_the_name_that_its_experiment_gives_whatever_else_was_run():
+    outcomes, curves = runs([([9, 1, 9], 1.0)], [[9, 1, 9]])
+    other = EXPERIMENTS["mnist/sequence-free"].cases[1].replace(recipe=NMU.recipe.replace(penalties=()))
+    more = [*outcomes, outcome(other, 0)]
+    wider = curves | {(other.hash[:12], 0): curve([9, 1, 9])}
+    for some, known in ((outcomes, curves), (more, wider)):
+        (rows,) = by_length(some, known, PRODUCT.name).values()
+        assert [row.name for row in rows][:2] == ["reference", "NMU"]
 
 
 def test_two_cases_of_a_unit_are_told_apart():

@@ -4,10 +4,11 @@ import pytest
 import torch
 
 from nalm import draws
-from nalm.config.labels import labels, unit_of
+from nalm.config.labels import unit_of
 from nalm.engine import populations, product
 from nalm.engine.gold import gold
 from nalm.experiments import EXPERIMENTS, experiments
+from nalm.experiments.names import names as names_of
 from nalm.experiments.published import claims
 from nalm.experiments.thesis import ch5
 from nalm.experiments.thesis.ch3 import RANGES
@@ -57,7 +58,7 @@ def test_every_study_is_there_in_its_size():
 def test_labels_tell_all_cases_of_a_study_apart():
     for name in SIZES:
         e = EXPERIMENTS[name]
-        names = labels(e.cases)
+        names = names_of(name, e.cases).labels
         assert len({(names[c], c.operation, c.inputs, c.train) for c in e.cases}) == len(e.cases), name
 
 

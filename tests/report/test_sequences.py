@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nalm import stats
-from nalm.claims.rules.lengths import WITHOUT
+from nalm.claims.lengths import WITHOUT
 from nalm.config import Experiment
 from nalm.experiments import EXPERIMENTS
 from nalm.report import page as pages

@@ -148,22 +148,22 @@ def published(rate, name="thesis/ch3/mul", steps=50_000):
 
 
 def test_claims_stand_beside_the_runs_they_are_about():
-    verdicts = compare_published(published(25))["thesis/ch3/mul"]
+    verdicts = compare_published(published(25), {})["thesis/ch3/mul"]
     assert len(verdicts) == len(EXPERIMENTS["thesis/ch3/mul"].claims)
     assert any(v.claim.unit == "NMU" and v.verdict == "agrees" for v in verdicts)
-    words = [v.verdict for v in compare_published(published(0))["thesis/ch3/mul"]]
+    words = [v.verdict for v in compare_published(published(0), {})["thesis/ch3/mul"]]
     assert "differs" in words
     assert words == sorted(words, key=["differs", "agrees", "not comparable"].index)
 
 
 def test_runs_of_another_recipe_do_not_count_as_published():
-    verdicts = compare_published(published(25, steps=100))["thesis/ch3/mul"]
+    verdicts = compare_published(published(25, steps=100), {})["thesis/ch3/mul"]
     assert {v.verdict for v in verdicts} == {"not comparable"}
 
 
 def test_an_experiment_without_claims_is_a_sentence():
     with pytest.raises(NALMError, match="Nothing is published about quick"):
-        compare_published({"quick": outcomes("NMU", ALL)})
+        compare_published({"quick": outcomes("NMU", ALL)}, {})
 
 
 # -- the command --------------------------------------------------------------------------------

@@ -39,4 +39,4 @@ class Small:
 
     def compared(self):
         """How many claims stand beside a number of ours."""
-        return sum(v.ours is not None for v in verdicts(self.experiment, self.outcomes))
+        return sum(v.ours is not None for v in verdicts(self.experiment, self.outcomes, {}))

@@ -1,14 +1,17 @@
-"""Units inside larger networks: images of two digits are read, and a unit learns what is to be done with them.
+"""Two digits are read from two images, and a unit learns what to calculate with them.
 
-Thesis 4.6.1.1 (product) and 5.10 with appendix G.8 (division); document 004, section 8.1.
+Mistry 2023 (An Investigation into Neural Arithmetic Logic Modules, PhD thesis), sections 4.6.1.1 (product), 5.10 and
+G.8 (division); Mistry 2022c (Improving the robustness of neural multiplication units with reversible stochasticity,
+arXiv:2211.05624), section 8.1.
+
 Settings are those of the tables. Where text and code differ: a quotient is judged at the epoch, of the last
-ten, with the most right training outputs (code); units that divide have one start for all folds, that of seed 3 (text,
-and the names of the published files; the code has one per fold, as `mnist/division-starts`); gradients are clipped for
-the NMRU alone in Table 5.5 (text; the code clips the NRU's), and Table G.1 has both.
-From that start our NMRU turns to b/a in every shipped fold, and the reader to 9/digit.
-Departures: an epoch has whole batches only (703 for products, 570 for quotients); some 10,000 training samples
-are evaluated; penalties grow with every step of epochs 30 to 40, not in stairs; the perceptron starts as the
-library's do.
+ten, with the most right training outputs (code); units that divide have the same initial weights in all folds, those of
+seed 3 (text, and the names of the published files; the code has one per fold, as `mnist/division-starts`); gradients
+are clipped for the NMRU alone in Table 5.5 (text; the code clips the NRU's), and Table G.1 has both.
+From these initial weights our NMRU learns b/a in every shipped fold, and the reader learns 9/digit.
+Departures: an epoch has whole batches only (703 for products, 570 for quotients); about 10,000 training samples
+are evaluated; penalties grow with every step of epochs 30 to 40, not once per epoch; the perceptron has the initial
+weights of this library.
 """
 
 from nalm.config import Case, Digits, Experiment, Layer, Ramp, Recipe, Threshold, grid
@@ -21,7 +24,7 @@ NINE_IN_TEN = Threshold("fixed", value=0.1, metric="mistakes")  # ours: the pape
 
 
 def task(layer: Layer, operation: str, first: int, digits: Digits, batch: int = 128) -> Case:
-    """A layer behind a reader of digits from ``first`` to 9, for the published number of epochs."""
+    """Make the case of a layer behind a reader of digits from ``first`` to 9, for the published epochs."""
     case = Case(
         (layer,),
         operation,
@@ -35,33 +38,33 @@ def task(layer: Layer, operation: str, first: int, digits: Digits, batch: int = 
 
 
 def lasting(case: Case, epochs: int) -> Case:
-    """A case for so many epochs."""
+    """Set the number of epochs of a case."""
     return case.replace(recipe=case.recipe.replace(steps=epochs * case.epoch))
 
 
 def pressed(case: Case, weight: float, *names: str, start: int = 30, end: int = 40) -> Case:
-    """A case whose penalties grow to a weight between two epochs."""
+    """Add penalties to a case that grow to a weight between two epochs."""
     ramp = Ramp(weight, start * case.epoch, end * case.epoch)
     return case.replace(recipe=case.recipe.replace(penalties=tuple((name, ramp) for name in names)))
 
 
 def clipped(case: Case) -> Case:
-    """A case whose gradient, over all its parameters, has a norm of at most 1."""
+    """Clip the gradient of a case, over all its parameters, to a norm of 1."""
     return case.replace(recipe=case.recipe.replace(clip_norm=1.0))
 
 
 def product(layer: Layer) -> Case:
-    """Two digits from 0 to 9, multiplied; outputs count when right to the last bit."""
+    """Make the case of a product of two digits from 0 to 9; an output is right if it is exact."""
     return task(layer, "multiply", 0, Digits())
 
 
 def quotient(layer: Layer, start: int = -1) -> Case:
-    """Two digits from 1 to 9, divided; outputs count when right to five decimals."""
+    """Make the case of a quotient of two digits from 1 to 9; an output is right to five decimals."""
     return task(layer, "divide", 1, Digits(exact="decimals", chosen="train", start=start))
 
 
 def divider(unit: str, start: int) -> Case:
-    """A unit that divides, its weights and gates pressed to whole numbers."""
+    """Make the case of a unit that divides, with penalties on weights and gates that are not whole numbers."""
     names = ("weight", "gate") if unit == "ModifiedRealNPU" else ("weight",)
     return pressed(quotient(Layer(unit), start), 2, *names)
 

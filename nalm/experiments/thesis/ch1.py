@@ -1,4 +1,8 @@
-"""Thesis chapter 1.4 and the stochastic NMU paper's Table 1: what a multilayer perceptron learns of arithmetic."""
+"""Mistry 2023, section 1.4, and Mistry 2022c, Table 1: what a multilayer perceptron learns about arithmetic.
+
+Mistry 2023: An Investigation into Neural Arithmetic Logic Modules, PhD thesis. Mistry 2022c: Improving the
+robustness of neural multiplication units with reversible stochasticity, arXiv:2211.05624.
+"""
 
 from nalm.config import Case, Experiment, Layer, Range, Recipe, Threshold
 from nalm.experiments.published import Name, claims, tied
@@ -10,14 +14,14 @@ RESULTS = tuple(f"{where}polation_{what}" for where in ("inter", "extra") for wh
 
 
 def case(layer: Layer, operation: str, recipe: Recipe) -> Case:
-    """Trained between 1 and 2, tested between 2 and 6; an error of 1e-5 counts as solved."""
+    """Make a case that is trained between 1 and 2 and tested between 2 and 6; its threshold is 1e-5."""
     return Case(
         (layer,), operation, Range(1, 2), Range(2, 6), recipe, threshold=Threshold("fixed", value=1e-5)
     )
 
 
 def mlp(width: int, bias: bool = True) -> Layer:
-    """One hidden layer with ReLU."""
+    """Make a perceptron with one hidden layer and ReLU."""
     return Layer("MLP", options=(("hidden", (width,)), *(() if bias else (("bias", False),))))
 
 

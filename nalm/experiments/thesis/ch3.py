@@ -1,4 +1,8 @@
-"""Thesis chapter 3: can one unit learn one operation? Nine training ranges, 25 seeds, units as published."""
+"""Mistry 2023, chapter 3: can one unit learn one operation? Nine training ranges, 25 seeds, units as published.
+
+Mistry 2023: An Investigation into Neural Arithmetic Logic Modules, PhD thesis. The chapter repeats the benchmark
+of Mistry 2022a: A primer for neural arithmetic logic modules, arXiv:2101.09530.
+"""
 
 from nalm.config import Case, Experiment, Growth, Layer, Ramp, Range, Recipe, mirrored
 from nalm.experiments.published import claims
@@ -20,12 +24,12 @@ PLAIN = Recipe()
 
 
 def sparse(weight: float, start: float = 20_000, end: float = 35_000) -> Recipe:
-    """The plain recipe with pressure on the weights that grows between two steps."""
+    """Add a penalty on the weights to the plain recipe; it grows between two steps."""
     return PLAIN.replace(penalties=(("weight", Ramp(weight, start, end)),))
 
 
 def power(start: float, end: float) -> Recipe:
-    """The power units': a larger step, and pressure on the size of all parameters that grows tenfold."""
+    """Make the recipe of the power units: a larger learning rate, and L1 on all parameters that grows tenfold."""
     return PLAIN.replace(lr=5e-3, l1=Growth(start, end))
 
 
@@ -46,14 +50,14 @@ QUOTIENTS = {
 
 
 def single(unit: str, operation: str, recipe: Recipe, inputs: int = 2) -> tuple[Case, ...]:
-    """One unit on one operation over the nine ranges."""
+    """Make the cases of one unit on one operation over the nine ranges."""
     return tuple(
         Case((Layer(unit),), operation, train, test, recipe, inputs=inputs) for train, test in RANGES
     )
 
 
 def chapter(name: str, operation: str, sign: str, recipes: dict[str, Recipe]) -> Experiment:
-    """All units of the chapter on one operation."""
+    """Make the experiment with all units of the chapter on one operation."""
     return Experiment(
         f"thesis/ch3/{name}",
         f"Which unit learns a {sign} b from two inputs? (thesis 3.3.2)",

@@ -1,4 +1,8 @@
-"""Thesis chapter 4 and the stochastic NMU paper: noise that shakes the NMU out of its local optima."""
+"""Mistry 2023, chapter 4: noise that moves the NMU out of its local optima (the stochastic NMU).
+
+Mistry 2023: An Investigation into Neural Arithmetic Logic Modules, PhD thesis. Mistry 2022c: Improving the
+robustness of neural multiplication units with reversible stochasticity, arXiv:2211.05624.
+"""
 
 from nalm.config import Case, Experiment, Layer, Ramp, Range, Recipe, Threshold, points
 from nalm.experiments import madsen2020 as madsen
@@ -13,23 +17,23 @@ ETAS = (0.01, 0.1, 1, 10)  # only 10 is named
 
 
 def gates(recipe: Recipe, weight: float) -> Recipe:
-    """A recipe with a price on every open gate, besides what else is pressed."""
+    """Add a penalty on every open gate to a recipe."""
     return recipe.replace(penalties=(*recipe.penalties, ("l0", Ramp(weight))))
 
 
 def nine(layer: Layer, recipe: Recipe) -> tuple[Case, ...]:
-    """One unit multiplies two inputs, over the nine ranges."""
+    """Make the cases of one unit that multiplies two inputs, over the nine ranges."""
     return tuple(Case((layer,), "multiply", train, test, recipe) for train, test in RANGES)
 
 
 def sums(layer: Layer, recipe: Recipe) -> tuple[Case, ...]:
-    """A NAU finds two sums among 100 inputs and the unit multiplies them, over the nine ranges."""
+    """Make the cases of a NAU that finds two sums among 100 inputs and a unit that multiplies them."""
     model = (Layer("NAU", 2), layer)
     return tuple(madsen.task(model, recipe, "multiply", train, test) for train, test in RANGES)
 
 
 def named(name: str, cases: tuple[Case, ...]) -> dict[Name, Case]:
-    """Cases as the tables call them: by unit and training range."""
+    """Name cases as the tables do: by unit and training range."""
     return {(name, "multiply", str(case.train)): case for case in cases}
 
 

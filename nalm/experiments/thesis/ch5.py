@@ -1,7 +1,10 @@
-"""Thesis chapter 5: what makes a unit learn to divide? The Real NPU step by step, and all units side by side.
+"""Mistry 2023, chapter 5: what makes a unit learn to divide? The Real NPU step by step, and all units side by side.
 
-The authors count a run as solved below a fixed error of 1e-5 on every range (document 000); the thesis refers to the
-simulated thresholds of chapter 3. Runs whose weights end at whole numbers are solved by either.
+Mistry 2023: An Investigation into Neural Arithmetic Logic Modules, PhD thesis. Mistry 2021: Learning division with
+neural arithmetic logic modules, arXiv:2110.05177.
+
+Mistry 2021 counts a run as solved below a fixed error of 1e-5 on every range; the thesis refers to the simulated
+thresholds of chapter 3. Runs whose weights end at whole numbers are solved by either.
 """
 
 from collections.abc import Sequence
@@ -18,7 +21,7 @@ REAL = power(1e-9, 1e-7)  # the Real NPU as it was
 
 
 def modified(start: float, end: float) -> Recipe:
-    """The Real NPU's recipe with pressure of full weight 1 on weights and gates."""
+    """Add penalties of weight 1 on weights and gates to the recipe of the Real NPU."""
     ramp = Ramp(1, start, end)
     return REAL.replace(penalties=(("weight", ramp), ("gate", ramp)))
 
@@ -42,7 +45,7 @@ NEW = ("ModifiedRealNPU", "NRU", "NMRU")
 def divide(
     unit: str | Layer, recipe: Recipe, inputs: int = 2, ranges: Sequence[tuple[Range, Range]] = RANGES
 ) -> tuple[Case, ...]:
-    """One unit on a / b over some ranges."""
+    """Make the cases of one unit on a / b over some ranges."""
     layer = Layer(unit) if isinstance(unit, str) else unit
     return tuple(
         Case((layer,), "divide", train, test, recipe, inputs=inputs, threshold=FIXED)
@@ -51,7 +54,7 @@ def divide(
 
 
 def both(units: Sequence[str], ranges: Sequence[tuple[Range, Range]]) -> tuple[Case, ...]:
-    """Units with two inputs and with ten."""
+    """Make the cases of units with two inputs and with ten."""
     return tuple(
         case
         for inputs, recipes in ((2, TWO), (10, TEN))
@@ -61,7 +64,7 @@ def both(units: Sequence[str], ranges: Sequence[tuple[Range, Range]]) -> tuple[C
 
 
 def summary(inputs: int, row: str, ranges: Sequence[Range]) -> tuple[Claim, ...]:
-    """A row of thesis Table 5.6: mean success over ranges."""
+    """Return the claims of a row of Table 5.6: mean success over ranges."""
     where = AND.join(map(str, ranges))
     found = claims(f"single-module div, {inputs} inputs", places=("Table 5.6",))
     return tuple(c.replace(where=where) for c in found if c.where == row)
@@ -74,7 +77,7 @@ def study(
     found: tuple[Claim, ...] = (),
     seeds: tuple[int, ...] = SEEDS,
 ) -> Experiment:
-    """An experiment of this chapter."""
+    """Make an experiment of this chapter."""
     return Experiment(f"thesis/ch5/{name}", title, tuple(dict.fromkeys(cases)), seeds, found)
 
 
@@ -83,7 +86,7 @@ BETAS = ((1e-11, 1e-9), (1e-9, 1e-7), (1e-8, 1e-6), (1e-7, 1e-5), (1e-5, 1e-3), 
 
 
 def clipped(*names: str) -> Layer:
-    """The Real NPU with some parameters clamped after each step."""
+    """Make a Real NPU with some parameters clamped after each step."""
     return Layer("ModifiedRealNPU", options=(("clip", names), ("constrained", False)))
 
 
@@ -93,7 +96,7 @@ GATES = DISCRETE.replace(penalties=DISCRETE.penalties[1:])
 
 
 def l1_claims() -> tuple[Claim, ...]:
-    """Ranges on which the Real NPU is worse and better without L1."""
+    """Return the claims about ranges on which the Real NPU is worse and better without L1."""
     found = {c.metric: c for c in claims("Real NPU L1 ablation")}
     pair = "RealNPU vs RealNPU (L1 1e-09 to 1e-07)"
     return tuple(
@@ -103,7 +106,7 @@ def l1_claims() -> tuple[Claim, ...]:
 
 
 def l2_claims() -> tuple[Claim, ...]:
-    """Ranges on which L2 is below, equal to or above L1 and no pressure at all."""
+    """Return the claims about ranges on which L2 is below, equal to or above L1 and no penalty."""
     words = {"lower": "worse", "worse": "worse", "equal": "equal", "same": "equal", "better": "better"}
     l2, other = "RealNPU (L2 1e-07 to 1e-05)", {"L1": "RealNPU (L1 1e-09 to 1e-07)", "none": "RealNPU"}
     return tuple(
@@ -116,7 +119,7 @@ def l2_claims() -> tuple[Claim, ...]:
 
 
 def main_claims() -> tuple[Claim, ...]:
-    """Prose and abstract of the division paper, and the rows of Table 5.6 about one sign."""
+    """Return the claims of the text and abstract of Mistry 2021, and the rows of Table 5.6 about one sign."""
     found = [*claims("single-module div, 2 inputs", places=("Sec 6.1",))]
     for c in claims("single-module div, 10 inputs", places=("Abstract", "Sec 6.3")):
         if c.metric == "success_rate_gain_over_baseline":
@@ -132,7 +135,7 @@ def main_claims() -> tuple[Claim, ...]:
 
 
 def lr_claims() -> tuple[Claim, ...]:
-    """The NRU's success with a learning rate of 1."""
+    """Return the claims about the NRU with a learning rate of 1."""
     return tuple(
         c.replace(unit="NRU (lr 1)", where=c.where.removeprefix("lr=1; "))
         for c in claims("NRU learning rate")

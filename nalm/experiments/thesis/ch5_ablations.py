@@ -1,4 +1,7 @@
-"""Thesis chapter 5, on: variants with ten inputs, mixed signs, other distributions, and division by small numbers."""
+"""Mistry 2023, chapter 5: variants with ten inputs, mixed signs, other distributions, and division by small numbers.
+
+Mistry 2023: An Investigation into Neural Arithmetic Logic Modules, PhD thesis.
+"""
 
 from nalm.config import Case, Claim, Layer, Range, Recipe, Threshold, mirrored, parted, split, truncated
 from nalm.experiments.published import claims
@@ -25,7 +28,7 @@ EITHER = RANGES[4:5]  # set 3: both signs for both operands, also in the test, a
 
 
 def mixed() -> tuple[Case, ...]:
-    """As published: half of the columns have one sign, half the other, and the operands are two neighbours.
+    """Make the cases as published: half of the columns have one sign, half the other; operands are neighbours.
 
     With ten inputs only the fifth and sixth column differ in sign, which the authors' seeds choose twice in 25.
     """
@@ -34,19 +37,19 @@ def mixed() -> tuple[Case, ...]:
 
 
 def corrected() -> tuple[Case, ...]:
-    """The signs change between the operands, so that these always differ in sign."""
+    """Make the cases in which the operands always differ in sign."""
     ranges = [(parted(*train), parted(*test)) for train, test in SIGNS]
     return tuple(c for unit in NEW for c in divide(unit, TEN[unit], 10, ranges))
 
 
 def mixed_claims() -> tuple[Claim, ...]:
-    """The rows of Table 5.6 about mixed signs: all five sets."""
+    """Return the claims of the rows of Table 5.6 about mixed signs: all five sets."""
     ranges = (*(split(*train) for train, _ in SIGNS), EITHER[0][0])
     return summary(2, "Mixed-signs / Uniform", ranges) + summary(10, "Mixed-signs / Uniform", ranges)
 
 
 def other_claims() -> tuple[Claim, ...]:
-    """Prose of thesis 5.7, and the rows of Table 5.6 about these distributions.
+    """Return the claims of the text of section 5.7, and of the rows of Table 5.6 about these distributions.
 
     The table's 0.61 for the modified Real NPU on truncated normals contradicts the text's 0.48, 0.08 and 0.64.
     """
@@ -66,12 +69,12 @@ SMALL = tuple(Range(0, top) for top in (1e-4, 1e-3, 1e-2, 1e-1, 1))
 
 
 def bare(recipe: Recipe) -> Recipe:
-    """5,000 steps without any pressure."""
+    """Return the recipe with 5,000 steps and without penalties."""
     return recipe.replace(steps=5_000, penalties=(), l1=None)
 
 
 def small() -> tuple[Case, ...]:
-    """1/a from a, 1/a from a and b, a/b from a and b; trained and tested on the same range."""
+    """Make the cases of 1/a from a, 1/a from a and b, and a/b; trained and tested on the same range."""
     cases = []
     for unit in NEW:
         for operation, inputs in (("reciprocal", 1), ("reciprocal", 2), ("divide", 2)):
@@ -93,7 +96,7 @@ def small() -> tuple[Case, ...]:
 
 
 def small_claims() -> tuple[Claim, ...]:
-    """Table 5.6 for a/b, and the published thresholds of all three tasks."""
+    """Return the claims of Table 5.6 for a/b, and the published thresholds of all three tasks."""
     tasks = {
         "1/a from [a]": ("reciprocal", 1),
         "1/a from [a,b]": ("reciprocal", 2),
@@ -121,12 +124,12 @@ GATED = TEN["NMRU"].replace(penalties=(*TEN["NMRU"].penalties, ("gate", DISCRETE
 
 
 def ablation_claims() -> tuple[Claim, ...]:
-    """The NMRU without its sign, its gradient bounded."""
+    """Return the claims about the NMRU without its sign, with a bounded gradient."""
     return tuple(c.replace(unit="NMRUNoSign (clip 1)") for c in claims("NMRU ablation"))
 
 
 def optimiser_claims() -> tuple[Claim, ...]:
-    """Equal on two ranges, Adam better on the others."""
+    """Return the claims that Adam and SGD are equal on two ranges and Adam is better on the others."""
     pair = "NMRU (adam) vs NMRU (sgd)"
     (equal,) = claims("NMRU optimiser")
     return equal.replace(unit=pair), equal.replace(unit=pair, metric="n_ranges_better", value=7)

@@ -1,4 +1,7 @@
-"""Thesis chapter 6: do scaled inputs help a unit, and do other losses than the squared error?"""
+"""Mistry 2023, chapter 6: do scaled inputs help a unit, and do other losses than the squared error?
+
+Mistry 2023: An Investigation into Neural Arithmetic Logic Modules, PhD thesis.
+"""
 
 from nalm.config import Case, Claim, Experiment, Layer, Recipe, split
 from nalm.experiments.published import claims
@@ -11,12 +14,12 @@ FEYN = (Layer("Affine", 2), NMU, Layer("Affine"))  # the learnt factors and offs
 
 
 def scaled(model: tuple[Layer, ...], scaling: str, recipe: Recipe) -> tuple[Case, ...]:
-    """Multiplication of two inputs over the nine ranges."""
+    """Make the cases of a model that multiplies two scaled inputs, over the nine ranges."""
     return tuple(case.replace(model=model, scaling=scaling) for case in single("NMU", "multiply", recipe))
 
 
 def scaling_claims() -> tuple[Claim, ...]:
-    """No success with either scaling, with the regulariser or without."""
+    """Return the claims that no run succeeds with either scaling, with the regulariser or without."""
     names = {"NMU z-score": "NMU (zscore", "NMU Feyn min-max": "Affine-NMU-Affine (minmax"}
     return tuple(
         c.replace(unit=names[c.unit] + rest)
@@ -31,7 +34,7 @@ TABLE = Case(FEYN, "multiply", BATCH, BATCH, Recipe(), sample=128, scaling="minm
 
 
 def losses(recipe: Recipe, switch: int) -> tuple[Recipe, ...]:
-    """The four losses of the chapter."""
+    """Return a recipe with each of the four losses of the chapter."""
     return (
         recipe,
         recipe.replace(loss="pcc"),
@@ -41,12 +44,12 @@ def losses(recipe: Recipe, switch: int) -> tuple[Recipe, ...]:
 
 
 def arithmetic(layer: Layer, recipe: Recipe) -> tuple[Case, ...]:
-    """The two-layer task of chapter 4 with each loss."""
+    """Make the cases of the two-layer task of chapter 4 with each loss."""
     return tuple(c for one in losses(recipe, 750_000) for c in sums(layer, one))
 
 
 def arithmetic_claims() -> tuple[Claim, ...]:
-    """Relative errors solve nothing; correlation first, then squares, solves something on every range."""
+    """Return the claims: relative errors solve nothing; correlation, then squares, something on every range."""
     names = {
         "NAU-NMU MAPE": "NAU-NMU (mape)",
         "NAU-sNMU MAPE": "NAU-SNMU (mape)",

@@ -1,13 +1,15 @@
-"""Thesis chapter 7: which network composes two operations, op2(op1(a, b), c), from four inputs?
+"""Mistry 2023, chapter 7: which network composes two operations, op2(op1(a, b), c), from four inputs?
 
-Operations are cumulative: sub(a, b) = -a - b, div(a, b) = 1/(ab). Four inputs, of which the last plays no part.
-A run is right when its snapped expression is the target; the thesis names neither that rule nor the number of seeds.
+Mistry 2023: An Investigation into Neural Arithmetic Logic Modules, PhD thesis.
 
-The frozen selector solves 1 to 3 of the 16 here and 7 in the thesis, whose code is not published. What was tried,
-with ten seeds each: Algorithm 1's line 13 as printed gives 0 to 3, ten times the learning rate 0 to 2; a line that
-is 0, taken as neutral to a division, 2 to 4 (both: 2 to 5); gradients clipped at norm 1 give 4 to 5, and 4 to 6
-with the neutral line. So most runs are lost to one division by almost 0, after which plain descent leaves the
-logits where no gradient reaches.
+Operations are cumulative: sub(a, b) = -a - b, div(a, b) = 1/(ab). The last of the four inputs is not used.
+A run is right if its snapped expression is the target; the thesis states neither that rule nor the number of seeds.
+
+The frozen selector solves 1 to 3 of the 16 here and 7 in the thesis, whose code is not published. Variants that were
+tried, with ten seeds each: line 13 of Algorithm 1 as printed gives 0 to 3, ten times the learning rate 0 to 2; a line
+that is 0, taken as neutral to a division, 2 to 4 (both: 2 to 5); gradients clipped at norm 1 give 4 to 5, and 4 to 6
+with the neutral line. So most runs fail at one division by almost 0, after which plain gradient descent leaves the
+logits where the gradient vanishes.
 """
 
 from typing import Any
@@ -27,7 +29,7 @@ GATED = PLAIN.replace(penalties=(("weight", Ramp(10, 100_000, 150_000)), ("gate"
 
 
 def of(network: str, option: str, *values: Any) -> Layer:
-    """A network of one output with one option."""
+    """Make a network of one output with one option."""
     return Layer(network, 1, ((option, values),))
 
 
@@ -88,7 +90,7 @@ CASES = {
 
 
 def _claim(claim: Claim) -> Claim:
-    """A claim tied to our cases: counts and mean errors are over all formulas of a network."""
+    """Tie a claim to our cases; counts and mean errors are over all formulas of a network."""
     formula = "" if claim.operation == "16 combos" else claim.operation
     tied = (case.hash for (name, f), case in CASES.items() if name == claim.unit and formula in ("", f))
     return claim.replace(unit=LABELS[claim.unit], operation=formula, where=str(TRAIN), cases=tuple(tied))
