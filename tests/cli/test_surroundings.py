@@ -185,6 +185,7 @@ def test_a_compiler_that_fails_is_reported_once_per_run_and_not_once_per_worker(
     assert sentence.startswith("This population runs uncompiled and slower: ") and "bad-compiler" in sentence
 
 
+@pytest.mark.slow  # compiles with an empty cache
 def test_a_cache_folder_that_cannot_be_written_is_replaced_by_the_default_one(tmp_path):
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     (tmp_path / "temporary").mkdir()
@@ -203,6 +204,7 @@ def test_a_cache_folder_that_cannot_be_written_is_replaced_by_the_default_one(tm
     assert trained_modes(tmp_path / "out") == {"compiled"}
 
 
+@pytest.mark.slow  # compiles with an empty cache
 def test_without_any_cache_folder_a_run_compiles_in_a_temporary_one_and_removes_it(tmp_path):
     code = "import getpass; getpass.getuser = lambda: 'me'; from nalm.cli import main; main()"
     (tmp_path / "temporary").mkdir()
@@ -219,6 +221,7 @@ def test_without_any_cache_folder_a_run_compiles_in_a_temporary_one_and_removes_
 READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
 
 
+@pytest.mark.slow  # compiles with an empty cache
 def test_a_run_from_a_read_only_checkout_without_a_home_trains(tmp_path):
     """As in a container: the source cannot be written, the user has no name and no home."""
     unshare = shutil.which("unshare")
