@@ -199,7 +199,7 @@ def scheduling(ray: object, folder: Path, count: int = 40) -> float:
     case = Case((Layer("NMU"),), Arithmetic("multiply", Range(1, 2), Range(2, 6)), Recipe(steps=1, batch=1))
     settings = Settings(folder, "cpu", False)
     jobs = [Job((Run(case, seed, seed),)) for seed in range(count)]
-    for _ in ray.execute(iter(jobs[:8]), 8, settings):
+    for _ in ray.execute(iter(jobs[:8]), jobs[:8], settings):
         pass
     list(attempt(jobs[0], settings))
     began = time.perf_counter()
@@ -207,7 +207,7 @@ def scheduling(ray: object, folder: Path, count: int = 40) -> float:
         list(attempt(job, settings))
     alone = (time.perf_counter() - began) / count
     began = time.perf_counter()
-    for _ in ray.execute(iter(jobs), count, settings):
+    for _ in ray.execute(iter(jobs), jobs, settings):
         pass
     return max(0.0, 2 * (time.perf_counter() - began) / count - alone)  # two workers at once
 

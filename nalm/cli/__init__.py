@@ -1,16 +1,24 @@
-"""The command line. Heavy imports happen inside the commands, so that help answers at once."""
+"""The command line: one file per command, registered by its import here; tables and other output beside them.
+
+May import everything but benchmarks. Heavy imports happen inside the commands, so that help answers at once.
+"""
 
 import sys
 
 import typer
 
+from nalm.cli import bench as bench
 from nalm.cli import compare as compare
+from nalm.cli import experiments as experiments
+from nalm.cli import export as export
 from nalm.cli import fit as fit
-from nalm.cli import lab as lab
-from nalm.cli import merge_verify as merge_verify
+from nalm.cli import merge as merge
 from nalm.cli import ode as ode
 from nalm.cli import report as report
+from nalm.cli import run as run
+from nalm.cli import status as status
 from nalm.cli import units as units
+from nalm.cli import verify as verify
 from nalm.cli.app import app
 from nalm.cli.output import output
 from nalm.cli.stopping import stoppable
@@ -18,7 +26,7 @@ from nalm.errors import NALMError
 
 
 def main() -> None:
-    """Run the command line; a mistake of the user ends in one sentence and exit code 2."""
+    """Run the command line; print a NALMError as one sentence and exit with code 2."""
     with output():
         try:
             with stoppable():

@@ -1,11 +1,16 @@
-"""What the commands share: the application, common options, and how JSON is printed."""
+"""Parts that all commands use: the application, common options, and how JSON is printed."""
 
+import functools
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from nalm import __version__
+
+Options = TypeVar("Options")
 
 OUT = Path("runs")
 Out = Annotated[Path, typer.Option("--out", help="The results folder.")]
@@ -33,11 +38,26 @@ def options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Options that come before a command."""
+    """Read the options that come before a command."""
+
+
+def with_options(options: type[Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
+    """Make a command out of a function that takes one dataclass: each field becomes an option."""
+
+    def decorate(command: Callable[[Options], None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def call(**values: Any) -> None:  # typer passes the options by name
+            command(options(**values))
+
+        call.__annotations__ = dict(inspect.get_annotations(options))
+        call.__signature__ = inspect.signature(options)  # type: ignore[attr-defined]
+        return call
+
+    return decorate
 
 
 def print_json(value: object) -> None:
-    """Print a plain value."""
+    """Print a value as JSON."""
     import json
 
     typer.echo(json.dumps(value, indent=1, allow_nan=False))

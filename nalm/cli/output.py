@@ -1,4 +1,4 @@
-"""Standard output on any machine: characters it cannot show, no room for them, or nobody who reads them."""
+"""Standard output on any machine: encodings without some characters, a full disk, a closed pipe."""
 
 import codecs
 import contextlib
@@ -18,25 +18,14 @@ HANDLER, PLAIN = "nalm.plain", "nalm-ascii"
 SUBSTITUTES = {
     **{"•": "*", "·": "*", "×": "x", "÷": "/", "−": "-", "√": "r", "∘": "o", "⊕": "^", "¬": "!", "±": "~"},
     **{"≤": "<", "≥": ">", "≠": "!", "→": ">", "↔": "=", "⇝": ">", "∧": "&", "∨": "|", "⊥": "F", "⊤": "T"},
-    **{
-        "ε": "e",
-        "θ": "t",
-        "λ": "l",
-        "μ": "u",
-        "π": "p",
-        "σ": "s",
-        "φ": "f",
-        "Ω": "O",
-        "─": "-",
-        "│": "|",
-        "└": "+",
-    },
+    **{"ε": "e", "θ": "t", "λ": "l", "μ": "u", "π": "p", "σ": "s", "φ": "f", "Ω": "O"},
+    **{"─": "-", "│": "|", "└": "+"},
     **{"━": "-", "╸": "-", "╺": "-", "…": "~", "“": '"', "”": '"', "‘": "'", "’": "'", "–": "-", "—": "-"},
 }
 
 
 def plain(text: str) -> str:
-    """The text in ASCII, each character by one that stands for it, so that columns stay where they are.
+    """Return the text in ASCII; each character is replaced by one similar character, so that columns stay aligned.
 
     >>> plain("NAC• of 3 × 4 ± 1 by Novák")
     'NAC* of 3 x 4 ~ 1 by Novak'
@@ -50,7 +39,7 @@ def _substitute(character: str) -> str:
 
 
 def _replaced(error: UnicodeError) -> tuple[str, int]:
-    """What is printed instead of characters that an encoding does not have."""
+    """Handle an encoding error: replace characters that the encoding does not have."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return plain(error.object[error.start : error.end]), error.end
@@ -60,7 +49,7 @@ codecs.register_error(HANDLER, _replaced)
 
 
 def _ascii(name: str) -> codecs.CodecInfo | None:
-    """ASCII by a name of ours: typer takes a stream that says ascii for a mistake, and writes UTF-8 to it."""
+    """Return ASCII under another name: typer writes UTF-8 to a stream whose encoding is called ascii."""
     if name != PLAIN.replace("-", "_"):
         return None
     known = codecs.lookup("ascii")
@@ -77,7 +66,7 @@ codecs.register(_ascii)
 
 
 class _File(io.FileIO):
-    """A standard stream that keeps what went wrong with it: the same error may also come from another file."""
+    """A standard stream that remembers its error, to tell it from the same error of another file."""
 
     failed: OSError | None = None
 
@@ -91,7 +80,7 @@ class _File(io.FileIO):
 
 @contextlib.contextmanager
 def output() -> Iterator[None]:
-    """Print what any terminal can show; end in one sentence where output is full, silently where nobody reads on."""
+    """Replace characters that the output cannot show; exit with one sentence if it is full, silently if closed."""
     _open_closed()
     files = [_opened("stdout", 1), _opened("stderr", 2)]
     try:
@@ -114,13 +103,13 @@ def output() -> Iterator[None]:
 
 
 def _opened(name: str, number: int) -> _File | None:
-    """Open a standard stream once more, as one that keeps its error; None if it is no file (a test's, a notebook's)."""
+    """Reopen a standard stream as one that remembers its error; None if it is not a file (in a test or notebook)."""
     before = getattr(sys, name)
-    if before is None:  # its number was closed
+    if before is None:  # its file descriptor was closed
         before = open(number, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     if not isinstance(before, io.TextIOWrapper):
         return None
-    if type(getattr(before.buffer, "raw", before.buffer)) is not io.FileIO:  # a console of Windows
+    if type(getattr(before.buffer, "raw", before.buffer)) is not io.FileIO:  # a Windows console
         before.reconfigure(errors=HANDLER)
         return None
     before.flush()
@@ -133,19 +122,19 @@ def _opened(name: str, number: int) -> _File | None:
 
 
 def _open_closed() -> None:
-    """Give the numbers of closed streams to the null device, lest a database gets one of them and is written over.
+    """Open the null device for closed standard streams, so that no database gets their file descriptors.
 
     Standard output is opened for reading only: a command that prints then fails, as it does on a full disk.
     """
     while (number := os.open(os.devnull, os.O_RDONLY)) <= 2:
         os.set_inheritable(number, True)
-        if number == 2:  # nobody hears the errors, and that is no error
+        if number == 2:  # lost error messages are not an error
             _discard(2)
     os.close(number)
 
 
 def _discard(number: int) -> None:
-    """Let all that is written there go nowhere, so that Python does not fail once more when it ends."""
+    """Redirect a file descriptor to the null device, so that Python does not fail again when it exits."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, number)
     os.close(nowhere)

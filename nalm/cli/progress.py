@@ -1,4 +1,4 @@
-"""How a run is going: a bar on a terminal, a line now and then elsewhere."""
+"""Progress of a run: a bar on a terminal, a line every few seconds elsewhere."""
 
 import time
 from types import TracebackType
@@ -15,7 +15,7 @@ EVERY = 10.0  # seconds between plain lines
 
 
 def duration(seconds: float) -> str:
-    """Seconds as people say them.
+    """Format seconds as minutes or hours.
 
     >>> duration(75), duration(4000), duration(float("inf"))
     ('1:15', '1:06:40', '-:--')
@@ -28,16 +28,16 @@ def duration(seconds: float) -> str:
 
 
 def sentence(state: State) -> str:
-    """One line that says it all."""
+    """Return the progress in one line."""
     counts = f"{state.finished:,} of {state.runs:,} runs finished, {state.solved:,} solved"
     if state.waiting:
-        return f"{counts}; waiting for another process that trains the rest"
+        return f"{counts}; waiting for another process that is training the rest"
     left = "" if state.finished == state.runs else f", {duration(state.remaining)} left"
     return f"{counts} ({state.fraction:.0%} of the steps{left}){_workers(state)}"
 
 
 def _workers(state: State) -> str:
-    """Who is at it, where there is more than one machine to be at it."""
+    """Return the number of workers and nodes, if training runs on a cluster."""
     busy = {worker for worker in state.workers.values() if worker}
     nodes = {worker.partition(":")[0] for worker in busy} - {"here"}
     if not nodes:
@@ -50,15 +50,16 @@ def _count(number: int, noun: str) -> str:
 
 
 class Progress:
-    """Shows the state of a run on standard error while it is entered."""
+    """A context manager that shows the state of a run on the console."""
 
     def __init__(self, console: Console):
         self.console = console
         self._live = (
             Live(console=console, transient=True, refresh_per_second=4) if console.is_terminal else None
         )
-        self._told = 0.0
+        self._printed = 0.0
         self._last = ""
+        self._warning = ""
 
     def __enter__(self) -> "Progress":
         if self._live is not None:
@@ -72,14 +73,17 @@ class Progress:
             self._live.stop()
 
     def __call__(self, state: State) -> None:
-        """Show this state now, or soon."""
+        """Show this state, at most as often as the console allows; print a warning once."""
+        if state.warning and not self._warning:
+            self._warning = state.warning
+            self.console.print(state.warning, markup=False, highlight=False, soft_wrap=True)
         if self._live is not None:
             self._live.update(self._picture(state))
-        elif time.monotonic() - self._told > EVERY or (state.finished == state.runs and self._last):
+        elif time.monotonic() - self._printed > EVERY or (state.finished == state.runs and self._last):
             line = sentence(state)
             if line != self._last:
                 self.console.print(line, highlight=False, soft_wrap=True)
-            self._told, self._last = time.monotonic(), line
+            self._printed, self._last = time.monotonic(), line
 
     def _picture(self, state: State) -> Table:
         grid = Table.grid(padding=(0, 1))

@@ -1,4 +1,4 @@
-"""The command that turns results into a page, or into figures for a paper."""
+"""The command report: results as one HTML page, or as figures for a paper."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,9 +15,9 @@ def report(
     page: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("report.html"),
     open_: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     figures: Annotated[
-        Path | None, typer.Option(help="Write figures and LaTeX tables there instead.")
+        Path | None, typer.Option(help="Write figures and LaTeX tables into this folder instead.")
     ] = None,
-    format_: Annotated[str, typer.Option("--format", help="Of figures: pdf, svg or png.")] = "pdf",
+    format_: Annotated[str, typer.Option("--format", help="Format of the figures: pdf, svg or png.")] = "pdf",
 ) -> None:
     """Make one offline page of results beside the published numbers, or figures for a paper."""
     where = _where(source)
@@ -36,7 +36,7 @@ def report(
 
 
 def _where(source: str) -> Path:
-    """The folder; `results` is the one shipped with the checkout if there is none here."""
+    """Return the folder; `results` means the checkout's shipped results if the current folder has none."""
     import nalm
 
     shipped = Path(nalm.__file__).parent.parent / "results"

@@ -1,4 +1,4 @@
-"""What came out of a run, for a terminal."""
+"""Print the results of `nalm run`."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
-    """What came out, with the published numbers beside it."""
+    """Print the results of these experiments beside the published numbers, or their summaries as JSON."""
     from rich.console import Console
 
     from nalm.claims import lengths, verdicts
@@ -30,8 +30,8 @@ def results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
     console, lines = Console(), []
     with Store(out) as store:
         for experiment in wanted:
-            asked_for = {(case.hash, seed) for case in experiment.cases for seed in experiment.seeds}
-            runs = [o for o in store.outcomes(experiment.name) if (o.case.hash, o.seed) in asked_for]
+            wanted_keys = {(case.hash, seed) for case in experiment.cases for seed in experiment.seeds}
+            runs = [o for o in store.outcomes(experiment.name) if (o.case.hash, o.seed) in wanted_keys]
             summaries = summarise(runs)
             if as_json:
                 lines += [{"experiment": experiment.name, **s.plain()} for s in summaries]
@@ -55,7 +55,7 @@ def results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
 
 
 def agreement(ours: "Sequence[Verdict]") -> str:
-    """How many published numbers agree with ours; or, where none can be compared, why."""
+    """Say how many published numbers agree with ours or, if none can be compared, why."""
     compared = [v for v in ours if v.compared]
     if not compared:
         return f"None of them can be compared yet: {ours[0].why}."
@@ -65,7 +65,7 @@ def agreement(ours: "Sequence[Verdict]") -> str:
 def _shown(
     experiment: str, summaries: "Sequence[Summary]", runs: "Sequence[Outcome]", width: int
 ) -> "Iterator[Table | str]":
-    """Success rates by range; what compositions learnt; accuracies on images; or what cases ask for."""
+    """Choose the tables: measures, learnt compositions, accuracies on images, or success rates by range."""
     from nalm.cli.tables import results as tables
     from nalm.operations import COMPOSITIONS
 

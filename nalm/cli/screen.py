@@ -1,4 +1,4 @@
-"""Tables on a terminal of any width: no name is cut, and where columns do not fit a row is told line by line."""
+"""Print tables on a terminal of any width: no name is cut; if the columns do not fit, a row takes several lines."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from rich.table import Column, Table
     from rich.text import Text
 
-LONGEST = 24  # letters of a word that is not broken; a formula may be longer
+LONGEST = 24  # characters of a word that is never broken; longer ones are formulas
 
 
 def show(part: "RenderableType", console: "Console | None" = None) -> None:
@@ -21,7 +21,7 @@ def show(part: "RenderableType", console: "Console | None" = None) -> None:
         console.print(part)
         return
     needs = [_needed(column) for column in part.columns]
-    if sum(needs) + _between(part, console) <= console.width:
+    if sum(needs) + _frame_width(part, console) <= console.width:
         for column, need in zip(part.columns, needs, strict=True):
             column.overflow, column.min_width = "fold", need
         console.print(part)
@@ -31,7 +31,7 @@ def show(part: "RenderableType", console: "Console | None" = None) -> None:
 
 
 def _text(cell: "RenderableType") -> "Text":
-    """A cell as it is read."""
+    """Return a cell without markup."""
     from rich.markup import render
     from rich.text import Text
 
@@ -47,14 +47,14 @@ def _widest(column: "Column") -> int:
 
 
 def _needed(column: "Column") -> int:
-    """Letters that a column needs so that it breaks no word, nor a line that is to stay whole."""
+    """Return the width that a column needs so that no word is broken, nor any line of a ``no_wrap`` column."""
     if column.no_wrap:
         return _widest(column)
     return min(LONGEST, max((len(word) for line in _lines_of(column) for word in line.split()), default=1))
 
 
-def _between(table: "Table", console: "Console") -> int:
-    """Letters that a table takes beside its cells."""
+def _frame_width(table: "Table", console: "Console") -> int:
+    """Return the width of borders and padding of a table."""
     from rich.measure import Measurement
 
     whole = Measurement.get(console, console.options.update(width=10_000), table).maximum
@@ -62,7 +62,7 @@ def _between(table: "Table", console: "Console") -> int:
 
 
 def _records(table: "Table") -> "Iterator[RenderableType]":
-    """A table whose columns do not fit: each row by its name, and every other cell behind its title."""
+    """Yield each row of a table as several lines: the first cell, then ``title: cell`` for each other."""
     from rich.padding import Padding
     from rich.text import Text
 
@@ -73,7 +73,7 @@ def _records(table: "Table") -> "Iterator[RenderableType]":
         first, *rest = (_text(cell) for cell in row)
         yield Text(" ".join(first.plain.split()), style="bold", overflow="fold")
         for title, cell in zip(titles[1:], rest, strict=True):
-            said = " ".join(cell.plain.split())
-            if said:
-                named = f"{title}: {said}" if title else said
+            text = " ".join(cell.plain.split())
+            if text:
+                named = f"{title}: {text}" if title else text
                 yield Padding(Text(named, overflow="fold"), (0, 0, 0, 2), expand=False)

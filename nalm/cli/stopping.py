@@ -1,4 +1,4 @@
-"""A command that is told to end (SIGTERM, or its terminal goes away) ends as by Ctrl-C: in good order."""
+"""End a command on SIGTERM and SIGHUP as on Ctrl-C: finished runs and checkpoints are safe, workers end."""
 
 import contextlib
 import signal
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 
 class Stopped(KeyboardInterrupt):
-    """Somebody ended this process by a signal."""
+    """The process received SIGTERM or SIGHUP."""
 
     def __init__(self, number: int):
         super().__init__()
@@ -15,13 +15,13 @@ class Stopped(KeyboardInterrupt):
 
 
 def code(error: KeyboardInterrupt) -> int:
-    """What a process that was stopped so returns to its shell."""
+    """Return the exit code of a process that was stopped like this."""
     return 128 + (error.number if isinstance(error, Stopped) else signal.SIGINT)
 
 
 @contextlib.contextmanager
 def stoppable() -> Iterator[None]:
-    """Raise Stopped at the first such signal; those that come while the command ends change nothing."""
+    """Raise Stopped on the first signal; ignore further ones while the command ends."""
     names = ("SIGTERM", "SIGHUP") if threading.current_thread() is threading.main_thread() else ()
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     ours = [n for n in numbers if signal.getsignal(n) is signal.SIG_DFL]  # nohup ignores some

@@ -1,4 +1,4 @@
-"""How long an experiment takes on this machine, estimated before anything is loaded.
+"""Estimate how long an experiment takes on this machine, without loading torch.
 
 On a CPU: run-steps times the microseconds that one core needs for each (data/rates.csv, measured by scripts/rates.py
 as `nalm bench` measures), corrected by the runs of a results folder where it has any. On a GPU: steps times the time of
@@ -19,19 +19,16 @@ from nalm.lab.machine import cores
 
 COMPILING = {"cpu": 12.0, "cuda": 8.0}  # seconds per program
 PROCESSES = 12  # that share a GPU
-STEP, RUN, POWER = (
-    7.2,
-    0.73e-3,
-    1.43,
-)  # us: of a step, and of a run of two inputs in it, growing with this power of them
+# on a GPU, us of a step and of one run with two inputs in it; the latter grows with this power of the inputs
+STEP, RUN, POWER = 7.2, 0.73e-3, 1.43
 READ = {"cpu": 1_500.0, "cuda": 1.7}  # us per image of a batch, on one core and on an H200
 EULER, FITTED = 200, 1_000.0  # steps of Euler's method in one of a fitted system, and us of one among forty
-FEW = 100_000_000  # run-steps from which on recorded runs say how fast a machine is
+FEW = 100_000_000  # run-steps below which recorded runs are too few to correct the measured rates
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What estimates are made for."""
+    """The machine for which estimates are made."""
 
     kind: str  # cpu or cuda
     cores: int
@@ -41,13 +38,13 @@ class Machine:
 
 
 def here() -> Machine:
-    """This machine; a GPU is known by its driver."""
+    """Return this machine; a GPU is detected by its driver."""
     return Machine("cuda" if Path("/proc/driver/nvidia/version").exists() else "cpu", cores())
 
 
 @functools.cache
 def _rates() -> dict[str, list[tuple[int, float]]]:
-    """Microseconds per run-step on one core with batches of 128, by unit and number of inputs."""
+    """Read the measured microseconds per run-step on one core with batches of 128: unit -> (inputs, us)."""
     text = importlib.resources.files("nalm.data").joinpath("rates.csv").read_text(encoding="utf-8")
     found: dict[str, list[tuple[int, float]]] = {}
     for row in csv.DictReader(text.splitlines()):
@@ -56,28 +53,28 @@ def _rates() -> dict[str, list[tuple[int, float]]]:
 
 
 def model_of(case: Case) -> str:
-    """The units of a case, and the widths of perceptrons, which decide what they cost."""
+    """Return the name of a case's model in rates.csv: its units, and the widths of perceptrons."""
     widths = [dict(layer.options).get("hidden", ()) for layer in case.model]
     return unit_of(case) + "".join(f" {'-'.join(map(str, hidden))}" for hidden in widths if hidden)
 
 
 def us(case: Case) -> float:
-    """Microseconds of one core per run-step: as measured, or in proportion to the nearest measured number of inputs.
+    """Estimate the microseconds of one core per run-step, in proportion to the nearest measured number of inputs.
 
-    A network that reads images takes its time for every image of a batch, forth and back.
+    For a network that reads images the time is per image of a batch, forward and backward.
     """
     if case.task.images:
         return READ["cpu"] * images(case)
     if case.task.fits_trajectory:
         return FITTED * (1 + case.recipe.polish / case.recipe.steps)
     known = _rates().get(model_of(case))
-    if known is None:  # a model that was not measured: the average of those that were
+    if known is None:  # a model that was not measured: use the average of all
         return sum(_scaled(rows, case) for rows in _rates().values()) / len(_rates())
     return _scaled(known, case)
 
 
 def images(case: Case) -> int:
-    """Images that are read in a step."""
+    """Return the number of images that are read in a step."""
     return case.recipe.batch * case.task.images
 
 
@@ -88,17 +85,17 @@ def _scaled(rows: Sequence[tuple[int, float]], case: Case) -> float:
 
 
 def seconds(cases: Sequence[Case], kind: str) -> float:
-    """What one population takes on one core or one GPU, compilation aside; a case stands there once for each run."""
+    """Estimate the seconds of one population on one core or GPU, without compilation; one case per run."""
     if kind == "cpu":
         return 1e-6 * sum(case.recipe.steps * us(case) for case in cases)
     first, runs = cases[0], len(cases)
     if first.task.images:
         return 1e-6 * first.recipe.steps * READ["cuda"] * images(first) * runs
-    return 1e-6 * _long(first) * (STEP + RUN * runs * (first.inputs / 2) ** POWER)
+    return 1e-6 * _sequential_steps(first) * (STEP + RUN * runs * (first.inputs / 2) ** POWER)
 
 
 def estimate(experiment: Experiment, machine: Machine, factor: float = 1.0) -> float:
-    """Seconds for all runs of an experiment."""
+    """Estimate the seconds for all runs of an experiment."""
     programs: dict[Hashable, list[Case]] = {}
     for case in experiment.cases:
         programs.setdefault(signature(case), []).append(case)
@@ -109,15 +106,15 @@ def estimate(experiment: Experiment, machine: Machine, factor: float = 1.0) -> f
     return work + compiling / min(PROCESSES, machine.cores)
 
 
-def _long(case: Case) -> int:
-    """Steps one after another."""
+def _sequential_steps(case: Case) -> int:
+    """Return the number of steps that cannot be done at the same time."""
     return (
         EULER * (case.recipe.steps + case.recipe.polish) if case.task.fits_trajectory else case.recipe.steps
     )
 
 
 def correction(recorded: Iterable[tuple[str, float, int]], experiments: Iterable[Experiment]) -> float:
-    """How much slower than measured this machine's cores have been, by (hash, seconds, run-steps) of finished runs."""
+    """Return how much slower than the measured rates this machine is, from (hash, seconds, run-steps) of its runs."""
     known = {case.hash: case for experiment in experiments for case in experiment.cases}
     rows = [(known[name], seconds, steps) for name, seconds, steps in recorded if name in known]
     if sum(steps for *_, steps in rows) < FEW:
@@ -127,10 +124,10 @@ def correction(recorded: Iterable[tuple[str, float, int]], experiments: Iterable
     return max(total - compiling, total / 10) / sum(1e-6 * us(case) * steps for case, _, steps in rows)
 
 
-def spoken(seconds: float) -> str:
-    """A duration in one number and its unit.
+def format_duration(seconds: float) -> str:
+    """Format a duration as one number and its unit.
 
-    >>> [spoken(s) for s in (3.2, 95, 4_000, 200_000)]
+    >>> [format_duration(s) for s in (3.2, 95, 4_000, 200_000)]
     ['3 s', '2 min', '1.1 h', '2.3 days']
     """
     for size, unit, digits in ((86_400, "days", 1), (3_600, "h", 1), (60, "min", 0)):

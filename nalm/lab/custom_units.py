@@ -1,4 +1,4 @@
-"""Units that are not part of the library: a class in somebody's file, by ``FILE.py:Class``."""
+"""Load user-defined units: a class in a file of the user, given as ``FILE.py:Class``."""
 
 import hashlib
 import importlib.util
@@ -7,21 +7,20 @@ from pathlib import Path
 import torch
 
 from nalm.errors import NALMError, unknown
+from nalm.units import UNITS
 from nalm.units.base import Unit
 
 
 def load(spelling: str, units: dict[str, type[Unit]] | None = None) -> str:
-    """Import the class and register it under its name and the hash of its file; returns that name.
+    """Import the class and register it as NAME@HASH, with the hash of its file; return that name.
 
-    The hash makes a changed file a new unit, so that no stored result is taken for that of other code.
+    The hash makes a changed file a new unit, so that results of the old code are not taken for those of the new.
     """
-    from nalm.units import UNITS  # the registry stands above this file
-
     registry = UNITS if units is None else units
     file, colon, name = spelling.rpartition(":")
     path = Path(file)
     if not colon or not name.isidentifier() or path.suffix != ".py":
-        raise NALMError(f"A unit of one's own is given as FILE.py:Class, got {spelling!r}.")
+        raise NALMError(f"A user-defined unit is given as FILE.py:Class, got {spelling!r}.")
     if not path.is_file():
         raise NALMError(f"There is no file {file} to take the unit {name} from.")
     key = f"{name}@{hashlib.sha256(path.read_bytes()).hexdigest()[:6]}"

@@ -1,4 +1,4 @@
-"""Cases of a unit of one's own, beside those of an experiment."""
+"""Add cases of user-defined units to an experiment."""
 
 from collections.abc import Sequence
 
@@ -7,24 +7,24 @@ from nalm.config.images import amounts_to
 
 
 def with_units(experiment: Experiment, units: Sequence[str], like: Recipe | None) -> Experiment:
-    """The experiment with a case of each unit of one's own beside every task it has."""
+    """Return the experiment with one more case per user-defined unit and task, trained by the recipe ``like``."""
     if not units:
         return experiment
-    from nalm.lab.custom_units import load  # needs torch, which nothing else here does
+    from nalm.lab.custom_units import load  # imports torch, which is not needed without such units
 
     cases = list(experiment.cases)
     for spelling in units:
         name = load(spelling)
         for case in experiment.cases:
-            recipe = like or _own_recipe(name, case.inputs)
+            recipe = like or _default_recipe(name, case.inputs)
             recipe = recipe.replace(steps=case.recipe.steps)
             own = case.replace(model=(Layer(name),), recipe=recipe)
-            cases.append(_reading(own, case) if case.task.images else own)
+            cases.append(_for_images(own, case) if case.task.images else own)
     return experiment.replace(cases=tuple(dict.fromkeys(cases)))
 
 
-def _reading(own: Case, case: Case) -> Case:
-    """A case of images with a unit of one's own: in batches as large, and in a loop with as many results."""
+def _for_images(own: Case, case: Case) -> Case:
+    """Adapt a case with a user-defined unit to images: batch size, and for sequences the number of results."""
     own = own.replace(recipe=own.recipe.replace(batch=case.recipe.batch))
     if not own.task.lengths:
         return own
@@ -32,8 +32,8 @@ def _reading(own: Case, case: Case) -> Case:
     return own.replace(model=(own.model[0].replace(out=read),), inputs=2 * read)
 
 
-def _own_recipe(name: str, inputs: int) -> Recipe:
-    """The plain recipe, with the usual pressure on the weights if the unit has a penalty of that name."""
+def _default_recipe(name: str, inputs: int) -> Recipe:
+    """Return the default recipe, with the usual sparsity penalty if the unit has a penalty called weight."""
     from nalm.units import UNITS
 
     sparse = "weight" in UNITS[name](inputs, 1).penalties()

@@ -1,4 +1,4 @@
-"""What a person asked for on the command line, as experiments; and what a results folder answers."""
+"""Turn the options of `nalm run` into experiments."""
 
 from collections.abc import Sequence
 
@@ -21,12 +21,10 @@ def experiments(
     steps: int | None = None,
     epochs: int | None = None,
 ) -> tuple[list[Experiment], list[str]]:
-    """The experiments as asked for, and the units of one's own that they need, as FILE.py:Class."""
+    """Return the selected experiments, and the user-defined units (FILE.py:Class) that they need."""
     named = known.experiments(name)
     if like and not units:
-        raise NALMError(
-            f"--like {like} says how to train a unit of your own: give it with --unit FILE.py:Class."
-        )
+        raise NALMError(f"--like {like} chooses the recipe of a user-defined unit: add --unit FILE.py:Class.")
     recipes = {unit_of(case): case.recipe for e in named for case in e.cases}
     if like and like not in recipes:
         raise unknown(f"unit in {name} to train --like", like, recipes)
@@ -35,9 +33,11 @@ def experiments(
         if value is not None and not 1 <= value <= MOST:
             raise NALMError(f"{option} takes a number from 1 to {MOST:,}, got {value}.")
     if epochs and steps:
-        raise NALMError(f"--epochs takes no --steps beside it: say one of them; got {epochs} and {steps}.")
+        raise NALMError(
+            f"--epochs and --steps exclude each other: give one of them; got {epochs} and {steps}."
+        )
     if epochs and not all(case.task.images for e in found for case in e.cases):
-        raise NALMError(f"{name} draws fresh numbers and has no epochs: say how long with --steps.")
+        raise NALMError(f"{name} draws fresh numbers and has no epochs: use --steps.")
     everything = [case for e in found for case in e.cases]
     kept = set(chosen(everything, only))
     asked = []

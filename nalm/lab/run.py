@@ -1,16 +1,18 @@
-"""One command, one outcome: skip what is stored, go on with what was begun, train the rest, save as it comes."""
+"""Run experiments: skip finished runs, resume from checkpoints, train the rest, and save results as they arrive."""
 
 import shlex
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
 
 from nalm.config import Experiment
 from nalm.engine import Run, check
+from nalm.engine.compiler import NotCompiled
 from nalm.engine.images import mnist
 from nalm.errors import NALMError
 from nalm.lab.executors.base import SAVE_EVERY, Executor, Job, Message, Settings
@@ -18,28 +20,29 @@ from nalm.lab.executors.local import Local
 from nalm.results import checkpoints
 from nalm.results.store import Key, Store
 
-HEARTBEAT = 5.0  # seconds between signs of life in the store
-BROKEN = ("memory", "lost", "moved")  # messages of a population that was broken off
+HEARTBEAT = 5.0  # seconds between two writes of the last activity into the store
+FAILED = ("memory", "lost", "moved")  # messages about a population whose training failed
 
 
 @dataclass
 class State:
-    """How far a run of experiments has come; what a progress bar shows."""
+    """The progress of a command, as a progress bar shows it."""
 
     runs: int  # wanted in all
     steps: int  # run-steps wanted in all
     finished: int = 0
     solved: int = 0
     done: int = 0  # run-steps
-    before: int = 0  # of them by earlier processes
+    before: int = 0  # run-steps that earlier processes did
     waiting: bool = False
     active: dict[str, tuple[str, int, int, int]] = field(default_factory=dict)  # name, runs, step, solved
-    workers: dict[str, str] = field(default_factory=dict)  # population -> NODE:PROCESS that trains it
+    workers: dict[str, str] = field(default_factory=dict)  # population -> NODE:PROCESS of its worker
+    warning: str = ""  # why some populations are trained uncompiled; the first reason
     started: float = field(default_factory=time.monotonic)
 
     @property
     def remaining(self) -> float:
-        """Seconds left, at the rate so far; infinite while little is known (compiling comes first)."""
+        """Seconds left at the rate so far; infinite during the first 2 % of the work, which includes compiling."""
         now = self.done + sum(runs * at for _, runs, at, _ in self.active.values())
         gained = now - self.before
         known = gained > 0.02 * (self.steps - self.before)
@@ -47,7 +50,7 @@ class State:
 
     @property
     def fraction(self) -> float:
-        """The share of all steps that is done."""
+        """The share of all run-steps that is done."""
         return (self.done + sum(runs * at for _, runs, at, _ in self.active.values())) / max(self.steps, 1)
 
 
@@ -63,20 +66,21 @@ def run(
     workers: int | None = None,
     executor: Executor | None = None,
     units: Sequence[str] = (),
-    show: Show = lambda state: None,
+    show: Show | None = None,
     save_every: float = SAVE_EVERY,
     data: Path | str = "",
 ) -> State:
-    """Bring every run of the experiments into the folder's store; returns when all are there.
+    """Train every run of the experiments that is not yet in the folder's store; return when all are.
 
-    ``workers`` is the number of processes (None: as many as are worth it), unless an ``executor`` is given;
-    ``units`` names units of one's own as FILE.py:Class, for the workers to load; ``save_every`` is the time in seconds
+    ``workers`` is the number of processes (None: chosen by the executor), unless an ``executor`` is given;
+    ``show`` is called with the state whenever it changes; without it, a failed compilation is a Python warning.
+    ``units`` names user-defined units as FILE.py:Class, which the workers load; ``save_every`` is the time in seconds
     between checkpoints, ``data`` the folder of MNIST's files.
     """
     if workers is not None and workers < 1:
-        raise NALMError(f"Training takes 1 or more workers, or as many as are worth it; got {workers}.")
+        raise NALMError(f"workers must be 1 or more, or None for an automatic choice; got {workers}.")
     if not save_every >= 0:
-        raise NALMError(f"Checkpoints are 0 or more seconds apart, got {save_every:g}.")
+        raise NALMError(f"save_every must be 0 or more seconds, got {save_every:g}.")
     wanted: dict[Key, Run] = {}
     for experiment in experiments:
         check(experiment.cases)
@@ -89,36 +93,38 @@ def run(
     settings = Settings(Path(folder), executor.device, compiled, tuple(units), save_every, str(data))
     with Store(folder, create=True) as store:
         store.begin(_command(), torch.__version__)
-        checkpoints.tidy(store.folder)
+        checkpoints.remove_stale_files(store.folder)
         for experiment in experiments:
             store.register(experiment)
-        lab = _Laboratory(store, settings, executor, wanted, show)
-        while missing := lab.missing():
-            if not lab.train(lab.plan(missing)):
-                lab.state.waiting = True
-                show(lab.state)
+        session = Session(store, settings, executor, wanted, show or (lambda state: None))
+        while missing := session.missing():
+            if not session.train(session.plan(missing)):
+                session.state.waiting = True
+                session.show(session.state)
                 time.sleep(1)
-        show(lab.state)
-    return lab.state
+        session.show(session.state)
+    if session.state.warning and show is None:
+        warnings.warn(session.state.warning, NotCompiled, stacklevel=2)
+    return session.state
 
 
 def _command() -> str:
-    """What was typed, as text: under a locale without UTF-8 Python reads names of files as something else."""
+    """Return the command line as valid text; without a UTF-8 locale Python reads file names as surrogates."""
     return shlex.join(sys.argv).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _missing(wanted: dict[Key, Run], folder: Path) -> list[Run]:
-    """The runs that are still to be trained; all, if there is no store yet."""
+    """Return the runs that are not finished yet; all of them without a store."""
     try:
         with Store(folder) as store:
-            found = store.found(list(wanted))
+            found = store.lookup(list(wanted))
     except NALMError:
         found = {}
     return [run for key, run in wanted.items() if key not in found]
 
 
-class _Laboratory:
-    """The store and what is wanted of it, while a run is going on."""
+class Session:
+    """One execution of ``run``: the store, the wanted runs, and the state shown to the user."""
 
     def __init__(
         self, store: Store, settings: Settings, executor: Executor, wanted: dict[Key, Run], show: Show
@@ -126,60 +132,61 @@ class _Laboratory:
         self.store, self.settings, self.executor = store, settings, executor
         self.wanted, self.show = wanted, show
         self.state = State(len(wanted), sum(r.case.recipe.steps for r in wanted.values()))
-        finished = store.found(list(wanted))
+        finished = store.lookup(list(wanted))
         self.state.before = sum(wanted[key].case.recipe.steps for key in finished)
         self.begun: set[str] = set()  # populations of this session
         self.alive = time.monotonic()
 
     def missing(self) -> list[Run]:
-        """The runs that are not in the store yet."""
-        have = self.store.found(list(self.wanted))
+        """Return the wanted runs that are not in the store yet, and update the counts of the state."""
+        have = self.store.lookup(list(self.wanted))
         self.state.finished = len(have)
         self.state.solved = sum(outcome == "solved" for outcome in have.values())
         self.state.done = sum(self.wanted[key].case.recipe.steps for key in have)
         return [run for key, run in self.wanted.items() if key not in have]
 
     def plan(self, missing: Sequence[Run]) -> list[Job]:
-        """Populations to train: those with a checkpoint first, then the rest, the most work first."""
+        """Return the populations to train: those with a checkpoint first, then the others, the largest first."""
         left = {(run.case.hash, run.seed): run for run in missing}
         jobs = []
-        for checkpoint in checkpoints.found(self.store.folder):
+        for checkpoint in checkpoints.list_checkpoints(self.store.folder):
             keys = [key for key in checkpoint.runs if key in left]
             if keys:
                 jobs.append(Job(tuple(left.pop(key) for key in keys), checkpoint))
         pieces = self.executor.pieces(list(left.values()), self.settings.compiled)
         rest = [Job(tuple(group)) for group in pieces]
-        return jobs + sorted(rest, key=_work, reverse=True)
+        return jobs + sorted(rest, key=_size, reverse=True)
 
     def train(self, plan: Sequence[Job]) -> bool:
-        """Train what nobody else is training; whether there was anything."""
-        any_at_all = False
-        images = any(job.runs[0].case.task.images for job in plan)
-        settings = replace(self.settings, reads_images=images)
-        for message in self.executor.execute(self._mine(plan), len(plan), settings):
-            any_at_all = True
-            self._heard(message)
-        return any_at_all
+        """Train the jobs that no other process has reserved; return whether there was any."""
+        trained = False
+        for message in self.executor.execute(self._reserved(plan), plan, self.settings):
+            trained = True
+            self._handle(message)
+        return trained
 
-    def _mine(self, plan: Sequence[Job]) -> Iterator[Job]:
+    def _reserved(self, plan: Sequence[Job]) -> Iterator[Job]:
+        """Reserve each job when it is asked for, and yield it without the runs of other processes."""
         for job in plan:
-            mine = set(self.store.take(job.keys))
+            mine = set(self.store.reserve(job.keys))
             if mine:
                 runs = tuple(run for run in job.runs if (run.case.hash, run.seed) in mine)
                 yield Job(runs, job.checkpoint)
 
-    def _heard(self, message: Message) -> None:
+    def _handle(self, message: Message) -> None:
+        """Save what a message brings, log it, and update the state."""
         job, state = message.job, self.state
-        name = checkpoints.name_of(job.keys)
+        name = checkpoints.population_name(job.keys)
         state.waiting = False
+        state.warning = state.warning or message.warning
         if message.kind == "finished":
             assert message.runs is not None
             self.store.save(message.runs)
-            self._forget(job)
+            self._delete_checkpoints(job)
             state.finished += len(job.runs)
             state.solved += message.solved
             state.done += sum(run.case.recipe.steps for run in job.runs)
-        if message.kind in ("finished", *BROKEN):
+        if message.kind in ("finished", *FAILED):
             state.active.pop(name, None)
             state.workers.pop(name, None)
         else:
@@ -189,22 +196,25 @@ class _Laboratory:
             state.active[name] = (job.runs[0].case.name, len(job.runs), message.at, message.solved)
             state.workers[name] = message.worker
         if message.kind != "progress":
-            self.store.note(message.kind, name, len(job.runs), message.at)
+            self.store.log_event(message.kind, name, len(job.runs), message.at)
         if time.monotonic() - self.alive > HEARTBEAT:
-            self.store.seen()
+            self.store.heartbeat()
             self.alive = time.monotonic()
         self.show(state)
 
-    def _forget(self, job: Job) -> None:
-        """Delete checkpoints whose runs are all finished."""
-        own = self.settings.folder / checkpoints.FOLDER / f"{checkpoints.name_of(job.keys)}.safetensors"
+    def _delete_checkpoints(self, job: Job) -> None:
+        """Delete the checkpoints of a job whose runs are all finished."""
+        own = (
+            self.settings.folder / checkpoints.FOLDER / f"{checkpoints.population_name(job.keys)}.safetensors"
+        )
         own.unlink(missing_ok=True)
         if job.checkpoint is None:
             return
-        if len(self.store.found(job.checkpoint.runs)) == len(set(job.checkpoint.runs)):
+        if len(self.store.lookup(job.checkpoint.runs)) == len(set(job.checkpoint.runs)):
             job.checkpoint.path.unlink(missing_ok=True)
 
 
-def _work(job: Job) -> int:
+def _size(job: Job) -> int:
+    """Estimate the work of a job, for sorting."""
     case = job.runs[0].case
     return len(job.runs) * case.recipe.steps * case.inputs

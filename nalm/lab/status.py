@@ -1,25 +1,25 @@
-"""What a results folder holds, in plain values."""
+"""The content of a results folder in plain values, for `nalm status`."""
 
 import time
 from typing import Any
 
 from nalm.config import Case
 from nalm.results import checkpoints
-from nalm.results import networks as saved
+from nalm.results.networks import list_networks
 from nalm.results.store import OUTCOMES, Store
 
 
-def _reading_on(store: Store) -> list[dict[str, Any]]:
-    """Networks of images that are not at the end of a training that was asked for."""
+def _unfinished_networks(store: Store) -> list[dict[str, Any]]:
+    """Return the saved networks of images that have not reached the number of steps of a registered case."""
     lengths: dict[str, dict[int, Case]] = {}
     for name in store.experiments():
         for case in store.cases(name):
             if case.task.extends:
                 lengths.setdefault(case.trunk.hash, {})[case.recipe.steps] = case
     found = []
-    for trunk, seed, at in saved.networks(store.folder):
+    for trunk, seed, at in list_networks(store.folder):
         asked = lengths.get(trunk, {})
-        done = at in asked and store.found([(asked[at].hash, seed)])
+        done = at in asked and store.lookup([(asked[at].hash, seed)])
         further = [case for steps, case in sorted(asked.items()) if steps >= at]
         if further and not done:
             case = further[0]
@@ -28,7 +28,7 @@ def _reading_on(store: Store) -> list[dict[str, Any]]:
 
 
 def status(store: Store) -> dict[str, Any]:
-    """What a results folder holds, in plain values."""
+    """Return experiments, running sessions, checkpoints, unfinished networks and abandoned runs of a store."""
     rows: list[dict[str, Any]] = []
     ended = store.counts()
     for name, title in store.experiments().items():
@@ -43,9 +43,9 @@ def status(store: Store) -> dict[str, Any]:
         for s in store.sessions()
         if s["alive"]
     ]
-    begun = store.begun()
-    reading = _reading_on(store)
-    waiting = [{"runs": len(c.runs), "file": c.path.name} for c in checkpoints.found(store.folder)]
+    begun = store.count_abandoned()
+    reading = _unfinished_networks(store)
+    waiting = [{"runs": len(c.runs), "file": c.path.name} for c in checkpoints.list_checkpoints(store.folder)]
     return {
         "folder": str(store.folder),
         "experiments": rows,

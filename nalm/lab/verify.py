@@ -1,4 +1,4 @@
-"""Is what a store says true? Every derived number again from curves and weights, and some runs trained again."""
+"""Verify a store: recompute every derived number from curves and weights, and train some runs again."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -22,13 +22,13 @@ from nalm.tasks.threshold import threshold
 from nalm.units import Unit
 from nalm.units.spelling import letters
 
-READ = 1e-3  # by which a sparsity error may be off: raw parameters are found again from effective weights
+TOLERANCE = 1e-3  # of a sparsity error: raw parameters are reconstructed from effective weights
 CURVES = ("validation", "test", "sparsity")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A number that is not what its run says."""
+    """A stored number that is wrong."""
 
     outcome: Outcome
     what: str
@@ -43,41 +43,44 @@ class Finding:
         )
 
 
-def recomputed(store: Store) -> Iterator[Finding]:
-    """Every derived number of every run that its curves and weights contradict."""
+def recompute(store: Store) -> Iterator[Finding]:
+    """Yield a finding for every derived number that the curves and weights of its run contradict."""
     known: dict[object, str] = {}
     limits: dict[str, float] = {}
     for o in store.outcomes():
         arrays = store.arrays(o.case.hash, o.seed)
-        if broken := _shape(arrays, o.case.task.images > 0):
+        if broken := _problem(arrays, o.case.task.images > 0):
             yield Finding(o, "its record", broken, "whole")
             continue
         if o.case.hash not in limits:
-            limits[o.case.hash] = _limit(o.case)
+            limits[o.case.hash] = _threshold(o.case)
         if not close(np.array(o.threshold), np.array(limits[o.case.hash])):
             yield Finding(o, "threshold", o.threshold, limits[o.case.hash])
-        yield from _marks(o, arrays)
-        yield from _end(o, arrays, known)
+        yield from _check_curves(o, arrays)
+        yield from _check_weights(o, arrays, known)
 
 
-def _shape(arrays: Arrays, reading: bool) -> str:
-    """What is wrong with a record, if anything."""
+def _problem(arrays: Arrays, reads_images: bool) -> str:
+    """Return what is wrong with the arrays of a run; empty if nothing is."""
     for name in ("steps", *CURVES):
         if name not in arrays or arrays[name].ndim != 1 or len(arrays[name]) != len(arrays["steps"]):
             return f"without a proper {name}"
     steps = arrays["steps"]
     if not len(steps) or steps.dtype.kind != "i" or (np.diff(steps) <= 0).any():
         return "without steps that rise"
-    weights = reading or any(n.startswith("weights.") for n in arrays)  # layers behind a reader may have none
+    weights = reads_images or any(
+        n.startswith("weights.") for n in arrays
+    )  # layers behind a reader may have none
     return "" if weights else "without weights"
 
 
-def _limit(case: Case) -> float:
+def _threshold(case: Case) -> float:
+    """Compute the threshold of a case."""
     return gold(case) if case.threshold.kind == "gold" else threshold(case)
 
 
-def _marks(o: Outcome, arrays: Arrays) -> Iterator[Finding]:
-    """Best evaluation and first solved one; of a thinned curve, what can be said of them."""
+def _check_curves(o: Outcome, arrays: Arrays) -> Iterator[Finding]:
+    """Check the best and the first solved evaluation; for a thinned curve, as far as it shows them."""
     steps, low = arrays["steps"], arrays["test"] < o.threshold
     whole = o.case.task.images or len(steps) >= -(-int(steps[-1]) // EVERY) + 1
     if o.steps != steps[-1]:
@@ -101,8 +104,8 @@ def _equal(a: float, b: float) -> bool:
     return a == b or (a != a and b != b)
 
 
-def _end(o: Outcome, arrays: Arrays, known: dict[object, str]) -> Iterator[Finding]:
-    """How the run ended, and what its weights say and spell."""
+def _check_weights(o: Outcome, arrays: Arrays, known: dict[object, str]) -> Iterator[Finding]:
+    """Check the outcome, and sparsity and formula of the final weights."""
     weights = {n.removeprefix("weights."): a for n, a in arrays.items() if n.startswith("weights.")}
     finite = np.isfinite(arrays["test"][-1]) and all(np.isfinite(w).all() for w in weights.values())
     word = "solved" if o.test < o.threshold else "unsolved" if finite else "diverged"
@@ -115,7 +118,7 @@ def _end(o: Outcome, arrays: Arrays, known: dict[object, str]) -> Iterator[Findi
         if network is None:
             return
         sparsity = float(network.sparsity_error().detach())
-        if not abs(sparsity - arrays["sparsity"][-1]) <= READ:
+        if not abs(sparsity - arrays["sparsity"][-1]) <= TOLERANCE:
             yield Finding(o, "sparsity at the end", float(arrays["sparsity"][-1]), sparsity)
         formula = _formula(network, o.case, known) if o.formula else ""
     except (NALMError, RuntimeError, AttributeError, KeyError, ValueError) as error:
@@ -126,14 +129,14 @@ def _end(o: Outcome, arrays: Arrays, known: dict[object, str]) -> Iterator[Findi
 
 
 def _network(case: Case, weights: Arrays) -> Network | None:
-    """The trained model again, if its units can be made from effective weights."""
+    """Rebuild the trained model; None if it has a layer that cannot be made from effective weights."""
     network = Network(case.model, case.inputs, bool(case.task.times)).eval().double()
     for i, part in enumerate(network.parts()):
         if not isinstance(part, Unit):
             return None
         mine = {n.partition(".")[2]: w for n, w in weights.items() if n.partition(".")[0] == str(i)}
         if {n: tuple(w.shape) for n, w in part.weights().items()} != {n: w.shape for n, w in mine.items()}:
-            raise NALMError(f"there are {', '.join(weights)}")
+            raise NALMError(f"the stored weights are {', '.join(weights)}")
         part.assign_({n: torch.from_numpy(w).double() for n, w in mine.items()})
     return network
 
@@ -149,7 +152,7 @@ def _formula(network: Network, case: Case, known: dict[object, str]) -> str:
 
 
 def _again(o: Outcome, device: str, data: str) -> Runs:
-    """Train a run once more, from its start, compiled if it was."""
+    """Train a run again from the beginning, compiled if it was."""
     place = str(mnist.folder(data)) if o.case.task.source == "mnist" else ""
     compiled = trainer_for(o.case).was_compiled(o.mode)
     training = trainer([Run(o.case, o.seed, 0)], device_for(device), compiled=compiled, data=place)
@@ -158,13 +161,13 @@ def _again(o: Outcome, device: str, data: str) -> Runs:
     return training.results()
 
 
-def sampled(outcomes: Sequence[Outcome], count: int, seed: int) -> list[Outcome]:
-    """Some of the runs, at random."""
+def sample(outcomes: Sequence[Outcome], count: int, seed: int) -> list[Outcome]:
+    """Choose runs at random."""
     return random.Random(seed).sample(list(outcomes), min(count, len(outcomes)))
 
 
-def trained_again(store: Store, o: Outcome, device: str = "auto", data: str = "") -> list[Finding]:
-    """Train one run once more and compare: verdict and start always, errors where device and engine are the same."""
+def train_again(store: Store, o: Outcome, device: str = "auto", data: str = "") -> list[Finding]:
+    """Train one run again and compare outcome and initial weights; on the same device and engine also the errors."""
     runs = _again(o, device, data)
     (line,) = runs.lines()
     arrays = store.arrays(o.case.hash, o.seed)

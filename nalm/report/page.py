@@ -25,7 +25,8 @@ from nalm.report.sections.pictures import localised
 from nalm.report.sections.sequences import sequences
 from nalm.report.sections.trajectories import trajectories
 from nalm.report.sections.two_digits import images
-from nalm.report.study import MOST, SEEDS, Study, best, require, studies
+from nalm.report.study import SEEDS, Study, best, require, studies
+from nalm.results.source import MOST
 from nalm.results.summary import Summary
 from nalm.stats import Interval
 

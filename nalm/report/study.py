@@ -1,13 +1,10 @@
 """One experiment as the report sees it: its runs, their summaries and curves, and what was published."""
 
 import functools
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from nalm.claims import Verdict, verdicts
 from nalm.config import Case
@@ -15,18 +12,12 @@ from nalm.config.labels import unit_of
 from nalm.errors import NALMError, unknown
 from nalm.experiments import EXPERIMENTS, below
 from nalm.experiments.names import Names, names
-from nalm.results import files as shipped
 from nalm.results import source
-from nalm.results.curves import best as finest_of
-from nalm.results.curves import points as thinned
 from nalm.results.runs import Outcome
-from nalm.results.store import Store
+from nalm.results.source import Curves, Recorded
 from nalm.results.summary import Summary, summarise
 
-MOST = 20_000  # runs of a store whose curves are all read; of more, those of a few seeds of each case
-SEEDS = 1_000, 1
-
-Curves = dict[tuple[str, int], dict[str, np.ndarray]]  # by the case's first 12 letters and the seed
+SEEDS = 1_000, 1  # per case whose curves are shown; the second if there are more than source.MOST runs
 
 
 @dataclass(frozen=True)
@@ -79,13 +70,7 @@ class Study:
 
 def studies(where: Path | str, experiment: str = "") -> list[Study]:
     """Every experiment of a results folder or of shipped tables; or those at or below a name."""
-    if source.kind(where) == "store":
-        with Store(where) as store:
-            found = [_stored(store, name) for name in _wanted(store.experiments(), experiment)]
-    else:
-        tables = shipped.experiments(Path(where))
-        found = [_shipped(name, tables[name]) for name in _wanted(tables, experiment)]
-    return found
+    return [_study(found) for found in source.read(where, lambda names: _wanted(names, experiment))]
 
 
 def _wanted(names: Iterable[str], experiment: str) -> list[str]:
@@ -98,40 +83,8 @@ def _wanted(names: Iterable[str], experiment: str) -> list[str]:
     )
 
 
-def _shipped(name: str, path: Path) -> Study:
-    about = shipped.about(path)
-    return _study(name, about.get("title", ""), shipped.read(path), shipped.curves(path), about, [])
-
-
-def _stored(store: Store, name: str) -> Study:
-    outcomes = store.outcomes(name)
-    cases = store.cases(name)
-    about = shipped.origin(store, name, outcomes) if outcomes else {}
-    finest = finest_of(outcomes)
-    shown = {(o.case.hash, o.seed): o for o in _drawn(outcomes)}
-    shown |= {(o.case.hash, o.seed): o for o in outcomes if (o.case.hash, o.seed) in finest}
-    curves = {(key[0][:12], key[1]): thinned(store, o, key in finest) for key, o in shown.items()}
-    seen = {o.case.hash for o in outcomes}
-    empty = [case.name for case in cases if case.hash not in seen]
-    return _study(name, store.experiments()[name], outcomes, curves, about, empty)
-
-
-def _drawn(outcomes: list[Outcome]) -> list[Outcome]:
-    """The runs whose curves are read; starts on a grid are one picture, which needs all."""
-    if len(outcomes) <= MOST:
-        return outcomes
-    count: Counter[str] = Counter()
-    kept = []
-    for o in outcomes:
-        count[o.case.hash] += 1
-        if count[o.case.hash] <= SEEDS[1] or o.case.recipe.grid:
-            kept.append(o)
-    return kept
-
-
-def _study(
-    name: str, title: str, outcomes: list[Outcome], curves: Curves, about: dict[str, Any], empty: list[str]
-) -> Study:
+def _study(found: Recorded) -> Study:
+    name, outcomes, curves = found.name, found.outcomes, found.curves
     known = EXPERIMENTS.get(name)
     have = {(o.case.hash, o.seed) for o in outcomes}
     begun = {(o.case.trunk, o.seed) for o in outcomes if o.case.task.extends}
@@ -140,7 +93,18 @@ def _study(
     shorter = sum((c.trunk, s) in begun for c, s in missing if c.task.extends)
     judged = verdicts(known, outcomes, curves) if known else []
     summaries = summarise(outcomes)
-    return Study(name, title, outcomes, summaries, judged, curves, about, len(missing), shorter, empty)
+    return Study(
+        name=name,
+        title=found.title,
+        outcomes=outcomes,
+        summaries=summaries,
+        verdicts=judged,
+        curves=curves,
+        about=found.origin,
+        missing=len(missing),
+        shorter=shorter,
+        unfinished=list(found.empty),
+    )
 
 
 def best(studies: Iterable[Study]) -> dict[tuple[str, int], dict[str, list[Summary]]]:

@@ -1,4 +1,4 @@
-"""What is still in training, on disk: one file per population, replaced as a whole, exact to the last bit."""
+"""Checkpoints of populations in training: one file each, replaced atomically, exact to the last bit."""
 
 import contextlib
 import hashlib
@@ -19,33 +19,26 @@ from nalm.errors import NALMError
 from nalm.results.store import Arrays, Key
 
 FOLDER = "checkpoints"
-NETWORKS = (
-    "networks"  # of single runs that read images: they stay, so that a longer training can go on from them
-)
-UNREADABLE = (
-    ValueError,
-    KeyError,
-    TypeError,
-    OverflowError,
-    RecursionError,
-)  # what reading hostile JSON may raise
-STALE = 600  # seconds since somebody wrote to a file that is still to be put in its place
-TRIES = 3  # times that a file is written which others take for one that was left behind
+NETWORKS = "networks"  # the folder of saved networks, see nalm.results.networks
+# what reading a damaged or hostile JSON text may raise
+UNREADABLE = (ValueError, KeyError, TypeError, OverflowError, RecursionError)
+STALE = 600  # seconds after which a temporary file counts as left behind
+TRIES = 3  # attempts to write a file whose temporary file another process removes as stale
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint file and the runs it holds, in their order; the numbers are read when asked for."""
+    """A checkpoint file and its runs in their order; ``arrays`` reads the numbers."""
 
     path: Path
     runs: tuple[Key, ...]
 
     def arrays(self, wanted: Sequence[Key] | None = None) -> Arrays:
-        """The state of these runs (all of them if not said), as ``Training.restore`` takes it."""
+        """Return the state of the ``wanted`` runs (default: all), in the form that ``Training.restore`` takes."""
         try:
             arrays, _ = read_arrays(self.path)
         except (safetensors.SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
-            raise damaged(self.path, error) from None
+            raise damaged_error(self.path, error) from None
         if wanted is None or tuple(wanted) == self.runs:
             return arrays
         along = {"curves": 1, "trajectories": 1, "params": 0, "slots": 0, "resets": 0, "since": 0, "best": 0}
@@ -54,30 +47,30 @@ class Checkpoint:
             rows = [self.runs.index(key) for key in wanted]
             return {n: a if (axis := kinds[n]) is None else a.take(rows, axis) for n, a in arrays.items()}
         except (IndexError, ValueError) as error:
-            raise damaged(self.path, error) from None
+            raise damaged_error(self.path, error) from None
 
 
-def name_of(runs: Sequence[Key]) -> str:
-    """A population's name: it depends on its runs and their order alone."""
+def population_name(runs: Sequence[Key]) -> str:
+    """Return the name of a population, a hash of its runs and their order."""
     return hashlib.sha256(json.dumps([list(key) for key in runs]).encode()).hexdigest()[:24]
 
 
-def write(folder: Path, runs: Sequence[Key], arrays: Arrays) -> Path:
-    """Save a population's state; the old file stands until the new one is complete."""
-    path = folder / FOLDER / f"{name_of(runs)}.safetensors"
+def save_checkpoint(folder: Path, runs: Sequence[Key], arrays: Arrays) -> Path:
+    """Save the state of a population; the previous file stays until the new one is complete."""
+    path = folder / FOLDER / f"{population_name(runs)}.safetensors"
     about = {"version": __version__, "runs": json.dumps([list(key) for key in runs])}
     return write_arrays(path, arrays, about)
 
 
 def write_arrays(path: Path, arrays: Arrays, about: dict[str, str]) -> Path:
-    """A file that holds the sum of its own numbers, so that damage anywhere in it is noticed."""
-    content = safetensors.numpy.save(arrays, metadata={**about, "sum": _sum(arrays, about)})
+    """Write arrays with a checksum over all of them, so that damage anywhere in the file is noticed."""
+    content = safetensors.numpy.save(arrays, metadata={**about, "sum": _checksum(arrays, about)})
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         for again in reversed(range(TRIES)):
             try:
-                _put(path, content)
-            except FileNotFoundError:  # tidied away by somebody, while this process was stopped
+                _replace_file(path, content)
+            except FileNotFoundError:  # removed as stale by another process while this one was stopped
                 if not again:
                     raise
             else:
@@ -90,8 +83,8 @@ def write_arrays(path: Path, arrays: Arrays, about: dict[str, str]) -> Path:
     return path
 
 
-def _put(path: Path, content: bytes) -> None:
-    """A file in its place at once and as a whole, with the rights that the user gives to new files."""
+def _replace_file(path: Path, content: bytes) -> None:
+    """Write a file atomically, with the permissions that the user gives to new files."""
     temporary = path.with_name(f"{path.stem}-{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
         with open(temporary, "xb") as file:
@@ -105,8 +98,8 @@ def _put(path: Path, content: bytes) -> None:
         raise
 
 
-def _sum(arrays: Arrays, about: dict[str, str]) -> str:
-    """One word for all that a file says of itself, and for all names, kinds, shapes and bytes."""
+def _checksum(arrays: Arrays, about: dict[str, str]) -> str:
+    """Return a hash over the metadata and over names, types, shapes and bytes of all arrays."""
     found = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
     for name in sorted(arrays):
         a = np.ascontiguousarray(arrays[name])
@@ -115,28 +108,28 @@ def _sum(arrays: Arrays, about: dict[str, str]) -> str:
 
 
 def read_arrays(path: Path) -> tuple[Arrays, dict[str, str]]:
-    """All numbers of a file, and what it says of itself; if they are those that were written."""
+    """Return the arrays and metadata of a file; raise ValueError if the checksum does not match."""
     with safetensors.safe_open(path, "np") as file:
         about = file.metadata() or {}
     arrays = safetensors.numpy.load_file(path)
-    if about.pop("sum") != _sum(arrays, about):
-        raise ValueError("its numbers are not those that were written")
+    if about.pop("sum") != _checksum(arrays, about):
+        raise ValueError("its checksum does not match its numbers")
     return arrays, about
 
 
-def read(path: Path) -> Checkpoint:
-    """Which runs a file holds; a file that is damaged or of another version is refused."""
+def open_checkpoint(path: Path) -> Checkpoint:
+    """Read which runs a file holds; refuse a file that is damaged or of another version."""
     try:
         with safetensors.safe_open(path, "np") as file:
             about = file.metadata() or {}
         runs = tuple((str(h), int(seed)) for h, seed in json.loads(about["runs"]))
         version = about["version"]
         if len(set(runs)) < len(runs):
-            raise ValueError("a run stands there twice")
+            raise ValueError("it lists a run twice")
     except FileNotFoundError:
         raise
     except (safetensors.SafetensorError, OSError, *UNREADABLE) as error:
-        raise damaged(path, error) from None
+        raise damaged_error(path, error) from None
     if version != __version__:
         raise NALMError(
             f"The checkpoint {path} was written by nalm {version}, this is {__version__}: finish it with that "
@@ -145,31 +138,31 @@ def read(path: Path) -> Checkpoint:
     return Checkpoint(path, runs)
 
 
-def found(folder: Path) -> list[Checkpoint]:
-    """Every checkpoint of a results folder, the newest first."""
+def list_checkpoints(folder: Path) -> list[Checkpoint]:
+    """List the checkpoints of a results folder, the newest first."""
     dated = []
     for path in (folder / FOLDER).glob("*.safetensors"):
-        with contextlib.suppress(FileNotFoundError):  # its owner has finished meanwhile
-            dated.append((path.stat().st_mtime, read(path)))
+        with contextlib.suppress(FileNotFoundError):  # its runs have been finished meanwhile
+            dated.append((path.stat().st_mtime, open_checkpoint(path)))
     return [checkpoint for _, checkpoint in sorted(dated, key=lambda pair: -pair[0])]
 
 
-def latest(folder: Path, runs: Sequence[Key]) -> Checkpoint | None:
-    """The checkpoint of just this population, if it has one that can be read."""
+def find_checkpoint(folder: Path, runs: Sequence[Key]) -> Checkpoint | None:
+    """Return the checkpoint of exactly this population, or None without a readable one."""
     try:
-        return read(folder / FOLDER / f"{name_of(runs)}.safetensors")
+        return open_checkpoint(folder / FOLDER / f"{population_name(runs)}.safetensors")
     except (FileNotFoundError, NALMError):
         return None
 
 
-def tidy(folder: Path) -> None:
-    """Remove what a process that was killed while it wrote has left behind: nobody has written to it for long."""
+def remove_stale_files(folder: Path) -> None:
+    """Remove temporary files that a process left behind when it was killed while writing."""
     for path in (*(folder / FOLDER).glob("*.tmp"), *(folder / NETWORKS).glob("*.tmp")):
-        with contextlib.suppress(OSError):  # somebody was quicker
+        with contextlib.suppress(OSError):  # another process removed it first
             if abs(time.time() - path.stat().st_mtime) > STALE:
                 path.unlink()
 
 
-def damaged(path: Path, error: Exception) -> NALMError:
-    """The error that says so, and what to do."""
+def damaged_error(path: Path, error: Exception) -> NALMError:
+    """Return the error for a damaged checkpoint."""
     return NALMError(f"The checkpoint {path} is damaged ({error}): delete it, and its runs start again.")

@@ -1,4 +1,4 @@
-"""Two sets of finished runs, case by case: what changed from A to B, paired by seed and corrected by Holm."""
+"""Compare two sets of finished runs case by case, paired by seed, with Holm's correction of the p values."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from nalm.stats import Difference, Interval
 Results = Mapping[str, Sequence[Outcome]]  # experiment -> its finished runs
 Seeds = dict[int, Outcome]
 
-LEVEL = 0.05  # a case changed if its adjusted p is below
+LEVEL = 0.05  # a case counts as changed if its adjusted p is below this
 DIGITS = 1e-8  # relative; shipped tables keep nine digits
 EXACT = ("outcome", "solved_at", "best_step", "steps", "resets", "formula")
 NUMBERS = ("validation", "test", "sparsity", "threshold")
@@ -46,7 +46,7 @@ class Change:
 
     @property
     def flipped(self) -> int:
-        """How many seeds are solved on one side only."""
+        """The number of seeds that are solved on one side only."""
         return self.gained + self.lost
 
     @property
@@ -56,11 +56,11 @@ class Change:
 
     @property
     def changed(self) -> bool:
-        """Whether chance alone is an unlikely reason for the difference of one of the metrics."""
+        """Whether the difference of one of the metrics is significant."""
         return self.p < LEVEL
 
     def plain(self) -> dict[str, Any]:
-        """As JSON takes it; what is not a number becomes null."""
+        """Return the values as JSON takes them; NaN becomes null."""
         case, names = self.case, ("missing", "seeds", "only_a", "only_b", "gained", "lost", "flipped")
         return {
             "experiment": self.experiment,
@@ -76,7 +76,7 @@ class Change:
 
 
 def plain_interval(interval: Interval | None) -> dict[str, Any] | None:
-    """An interval as JSON takes it."""
+    """Return an interval as JSON takes it; NaN and infinity become null."""
     if interval is None:
         return None
     values = asdict(interval).items()
@@ -84,9 +84,9 @@ def plain_interval(interval: Interval | None) -> dict[str, Any] | None:
 
 
 def compare(a: Results, b: Results) -> list[Change]:
-    """What changed from A to B in every case of either, the most changed first and the missing ones last.
+    """Return the change from A to B of every case of either, the most changed first, missing ones last.
 
-    Cases are the same if their content is, whatever the experiment is called.
+    Cases are matched by their hash; the names of experiments do not matter.
     """
     first, second = _cases(a), _cases(b)
     changes = []
@@ -100,7 +100,7 @@ def compare(a: Results, b: Results) -> list[Change]:
 
 
 def _cases(results: Results) -> dict[str, tuple[str, Case, Seeds]]:
-    """Runs by case and seed, with the first experiment that has the case."""
+    """Group the runs by case and seed, with the first experiment that has the case."""
     found: dict[str, tuple[str, Case, Seeds]] = {}
     for name, runs in results.items():
         for run in runs:
@@ -109,7 +109,7 @@ def _cases(results: Results) -> dict[str, tuple[str, Case, Seeds]]:
 
 
 def _change(name: str, case: Case, a: Seeds, b: Seeds) -> Change:
-    """One case of both sides, its p not adjusted yet."""
+    """Compare one case that both sides have; its p values are not adjusted yet."""
     seeds = sorted(a.keys() & b.keys())
     alone = Change(name, case, only_a=len(a) - len(seeds), only_b=len(b) - len(seeds))
     if not seeds:
@@ -132,7 +132,7 @@ def _change(name: str, case: Case, a: Seeds, b: Seeds) -> Change:
 
 
 def _steps(pairs: Iterable[tuple[Outcome, Outcome]]) -> tuple[list[int], list[int]]:
-    """When the runs that are solved on both sides were."""
+    """Return the steps at which the runs that are solved on both sides were solved."""
     before, after = [], []
     for x, y in pairs:
         if x.solved and y.solved and x.solved_at is not None and y.solved_at is not None:
@@ -142,7 +142,7 @@ def _steps(pairs: Iterable[tuple[Outcome, Outcome]]) -> tuple[list[int], list[in
 
 
 def _alike(x: Outcome, y: Outcome) -> bool:
-    """Whether two runs ended alike; what they cost and where they ran does not matter."""
+    """Return whether two runs have the same result; cost and device do not matter."""
     same = all(getattr(x, name) == getattr(y, name) for name in EXACT)
     return same and all(_equal(getattr(x, name), getattr(y, name)) for name in NUMBERS)
 
@@ -152,13 +152,13 @@ def _equal(x: float, y: float) -> bool:
 
 
 def _adjusted(changes: Sequence[Change]) -> list[Change]:
-    """The same changes with Holm's p, per metric over the cases that have a test of it."""
+    """Return the changes with Holm's adjusted p, per metric over the cases that have a test of it."""
     success, steps = _holm([c.success for c in changes]), _holm([c.steps for c in changes])
     return [replace(c, success_p=p, steps_p=q) for c, p, q in zip(changes, success, steps, strict=True)]
 
 
 def _holm(tests: Sequence[Difference | None]) -> list[float]:
-    """The adjusted p of each test; 1 where there was none."""
+    """Return the adjusted p of each test; 1 where there is none."""
     adjusted = iter(stats.holm([test.p for test in tests if test is not None]))
     return [1.0 if test is None else next(adjusted) for test in tests]
 

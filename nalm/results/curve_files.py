@@ -1,4 +1,4 @@
-"""Curves of runs as a CSV file: a part of what a store keeps, as much as the report shows."""
+"""Curves of runs as a CSV file: the part of the stored curves that the report shows."""
 
 import csv
 from collections.abc import Iterable, Mapping
@@ -11,22 +11,22 @@ from nalm.config import Case
 from nalm.errors import NALMError
 
 Array = npt.NDArray[np.float64]
-POINTS = 21  # of a curve
-SEEDS = 5  # of a case whose curves are written
-NAMED = 8  # weights up to which a figure names every one; the paths of more are written for one seed
-UNSHOWN = ("validation", "seen.confusion", "examples.", "pairs.")  # images are their makers' to publish
+POINTS = 21  # points per curve
+SEEDS = 5  # seeds per case whose curves are written
+NAMED = 8  # weights up to which trajectories are written for every seed; of more, for one seed
+UNSHOWN = ("validation", "seen.confusion", "examples.", "pairs.")  # MNIST images are not ours to publish
 WEIGHTS = "weights."  # final weights, which predictions are drawn from
 HEADER = ("case", "seed", "curve", "values")
-DIGITS = {"steps": 12, WEIGHTS: 7}  # of a number; of any other curve four
+DIGITS = {"steps": 12, WEIGHTS: 7}  # significant digits; four for any other curve
 
 
 def whole(case: Case) -> bool:
-    """Whether every run of a case is needed: for the map of starts on a grid, and for verdicts about images."""
+    """Return whether the curves of every run are needed: for initial weights on a grid, and for images."""
     return bool(case.recipe.grid or case.task.images)
 
 
 def thinned(curves: Mapping[str, Array], case: Case, place: int) -> dict[str, Array]:
-    """The curves of a run that are written; ``place`` is that of its seed among those of its case.
+    """Return the curves of a run that are written; ``place`` is the index of its seed within the case.
 
     >>> from nalm.config import Arithmetic, Case, Layer, Range
     >>> case = Case((Layer("NMU"),), Arithmetic("multiply", Range(0, 1), Range(1, 2)))
@@ -37,7 +37,7 @@ def thinned(curves: Mapping[str, Array], case: Case, place: int) -> dict[str, Ar
     paths = [name for name in found if "[" in name]
     if place and len(paths) > NAMED and not whole(case):
         found = {name: values for name, values in found.items() if name not in paths}
-    if case.task.images:  # a verdict needs the evaluation that counts, and of sequences every one
+    if case.task.images:  # verdicts need the evaluation that counts; for sequences, all
         return found
     count = len(found["steps"])
     kept = np.linspace(0, count - 1, min(POINTS, count)).round().astype(int)
@@ -45,7 +45,7 @@ def thinned(curves: Mapping[str, Array], case: Case, place: int) -> dict[str, Ar
 
 
 def text(runs: Iterable[tuple[str, int, Mapping[str, Array]]]) -> str:
-    """Curves by case and seed as CSV, a line each; seeds with the same steps share the line of these."""
+    """Format curves as CSV, one line each; seeds of a case that have the same steps share one line for them."""
     lines = [list(HEADER)]
     shared: dict[tuple[str, str], list[str]] = {}
     for case, seed, curves in runs:
@@ -62,7 +62,7 @@ def text(runs: Iterable[tuple[str, int, Mapping[str, Array]]]) -> str:
 
 
 def read(path: Path) -> dict[tuple[str, int], dict[str, Array]]:
-    """The curves in a file by case (its first 12 letters) and seed; none without the file."""
+    """Read the curves of a file by case (first 12 letters of its hash) and seed; empty without the file."""
     found: dict[tuple[str, int], dict[str, Array]] = {}
     for row in rows(path, HEADER) if path.exists() else []:
         try:
@@ -78,7 +78,7 @@ def read(path: Path) -> dict[tuple[str, int], dict[str, Array]]:
 
 
 def rows(path: Path, columns: Iterable[str]) -> list[dict[str, str]]:
-    """The lines of a CSV file that has at least these columns."""
+    """Read the rows of a CSV file that has at least these columns."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             reader = csv.DictReader(file)

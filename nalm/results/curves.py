@@ -1,4 +1,4 @@
-"""Which points of a run's curves and trajectories are read from a store to be shown, and which runs are the best."""
+"""Read curves and trajectories from a store, thinned for display, and choose the best runs to draw."""
 
 import math
 from collections.abc import Sequence
@@ -9,27 +9,27 @@ from nalm.config.labels import unit_of
 from nalm.results.runs import Outcome
 from nalm.results.store import Store
 
-POINTS = 51  # of a curve that the report reads from a store
-SEEN = ("steps", "test")  # curves of every run
+POINTS = 51  # points per curve
+SHOWN = ("steps", "test")  # curves that are read for every run
 RECORDS = "records."
 MOVING = 5  # seeds whose weight trajectories are read
 DRAWN = ("MLP",)  # baselines whose predictions are drawn
 
 
 def error(o: Outcome, name: str = "test") -> float:
-    """A run's error at the end; not a number is the worst."""
+    """Return the error of a run at the end of training; NaN counts as infinite."""
     return math.inf if math.isnan(o.measures[name]) else o.measures[name]
 
 
 def economical(o: Outcome) -> float:
-    """A run's error times the number of its parameters: what a sparse and precise fit has least of."""
+    """Return error times number of nonzero parameters, which is small for a sparse and precise fit."""
     return error(o) * max(1.0, *(v for name, v in o.measures.items() if name.startswith("nonzero")))
 
 
 def best(outcomes: Sequence[Outcome]) -> set[tuple[str, int]]:
-    """The runs that are drawn from their final weights: of each case, those with the least error over a grid.
+    """Choose the runs that are drawn from their final weights: per case and grid, the run with the least error.
 
-    Of fitted systems, those of each model with the least error, and with the least product of error and parameters.
+    For fitted systems, per model the run with the least error and the one with the least error times parameters.
     """
     found: dict[tuple[str, str], Outcome] = {}
     for o in outcomes:
@@ -46,11 +46,12 @@ def best(outcomes: Sequence[Outcome]) -> set[tuple[str, int]]:
 
 
 def points(store: Store, o: Outcome, finest: bool = False) -> dict[str, np.ndarray]:
-    """A run's curves at some 51 of its evaluations, and for the first seeds the paths of its weights.
+    """Return a run's curves at about 51 of its evaluations, and for the first seeds the trajectories of its weights.
 
-    Starts on a grid are a map, which needs all of them; perceptrons of two inputs are drawn from their final weights,
-    as are the finest runs over a grid. What else was recorded of a network that reads images is there as well, also at
-    the evaluation that counts; of sequences at every one, since references say which of them solves a length.
+    Every run has trajectories if initial weights lie on a grid, because they are drawn as one map. Final weights are
+    included for perceptrons with two inputs and for the ``finest`` runs, which are drawn from them. Networks that read
+    images also have their records, always at the evaluation that counts; sequences have every evaluation, since
+    reference runs decide which of them solves a length.
     """
     arrays = store.arrays(o.case.hash, o.seed)
     count = len(arrays["steps"])
@@ -59,7 +60,7 @@ def points(store: Store, o: Outcome, finest: bool = False) -> dict[str, np.ndarr
     if o.case.task.images:
         kept = np.append(kept, np.flatnonzero(arrays["steps"] == o.best_step))
     kept = np.unique(kept)
-    found = {name: arrays[name][kept] for name in SEEN}
+    found = {name: arrays[name][kept] for name in SHOWN}
     if finest:
         found |= {name: v.flatten() for name, v in arrays.items() if name.startswith("weights.")}
     recorded = {n.removeprefix(RECORDS): v for n, v in arrays.items() if n.startswith(RECORDS)}

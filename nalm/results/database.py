@@ -1,4 +1,4 @@
-"""The file behind a store: SQLite in write-ahead mode, its tables, and its errors as sentences."""
+"""The SQLite file behind a store: opening and checking it, its tables, transactions and error messages."""
 
 import contextlib
 import functools
@@ -10,7 +10,8 @@ from pathlib import Path
 from nalm import __version__
 from nalm.errors import NALMError
 
-APPLICATION, FORMAT = 0x6E616C6D, 1  # "nalm" in SQLite's header, and the version of the tables below
+# "nalm" in SQLite's header, and the version of the tables below
+APPLICATION, FORMAT = 0x6E616C6D, 1
 
 TABLES = """
 CREATE TABLE sessions (id INTEGER PRIMARY KEY, lock TEXT, command TEXT, version TEXT, torch TEXT, python TEXT,
@@ -28,62 +29,73 @@ CREATE TABLE events (session INTEGER, time REAL, kind TEXT, population TEXT, run
 
 
 OUTCOMES = ("solved", "unsolved", "diverged")
-LONGEST = 2**24  # characters of a formula: a deep network spells a long one
+MAX_TEXT = 2**24  # characters of a formula, which is long for a deep network
+MAX_VALUE = 2**28  # bytes of one value in any table
 
-_REAL = ("validation", "test", "sparsity", "threshold", "seconds")
-_RUN = {"integer": "seed best_step steps resets neighbours", "text": "formula mode device"}
-_WORDS = [f"length({name}) <= {LONGEST}" for name in _RUN["text"].split()]
-_WORDS += [f"{name} NOT GLOB '*[' || char(1) || '-' || char(31) || ']*'" for name in _RUN["text"].split()]
+_REAL_OR_NULL = ("validation", "test", "sparsity", "threshold", "seconds")
+_INTEGERS, _TEXTS = "seed best_step steps resets neighbours", "formula mode device"
+_CONTROL = "'*[' || char(1) || '-' || char(31) || ']*'"  # a GLOB pattern: contains a control character
+_TEXT_CONDITIONS = [
+    *(f"length({name}) <= {MAX_TEXT}" for name in _TEXTS.split()),
+    *(f"{name} NOT GLOB {_CONTROL}" for name in _TEXTS.split()),
+]
 
 
-def _are(kind: str, names: str) -> list[str]:
+def _typeof(kind: str, names: str) -> list[str]:
+    """Return the SQL conditions that these columns have this type."""
     return [f"typeof({name}) = '{kind}'" for name in names.split()]
 
 
-RIGHT = {  # what holds of every row, in SQL
+# per table, SQL conditions that hold for every row that nalm wrote: SQLite itself accepts any value in any column
+ROW_CONDITIONS = {
     "runs": [
-        *_are("integer", _RUN["integer"]),
-        *_are("text", _RUN["text"]),
-        *_WORDS,
-        *(f"typeof({name}) IN ('real', 'null')" for name in _REAL),
+        *_typeof("integer", _INTEGERS),
+        *_typeof("text", _TEXTS),
+        *_TEXT_CONDITIONS,
+        *(f"typeof({name}) IN ('real', 'null')" for name in _REAL_OR_NULL),
         f"outcome IN {OUTCOMES} AND typeof(solved_at) IN ('integer', 'null')",
         "hash IN (SELECT hash FROM cases)",
         "session IS NULL OR session IN (SELECT id FROM sessions)",
     ],
-    "sessions": [*_are("text", "lock command version torch python"), *_are("real", "started seen")],
-    "events": [*_are("integer", "session runs at"), *_are("text", "kind population"), *_are("real", "time")],
+    "sessions": [*_typeof("text", "lock command version torch python"), *_typeof("real", "started seen")],
+    "events": [
+        *_typeof("integer", "session runs at"),
+        *_typeof("text", "kind population"),
+        *_typeof("real", "time"),
+    ],
 }
-LARGEST = 2**28  # bytes of one value
 
 
 def connect(path: Path, create: bool) -> sqlite3.Connection:
-    """Open a database of ours, or make one; anything else is refused and left as it is."""
-    with errors(path):
+    """Open a results database, or make one with ``create``; refuse any other file and leave it unchanged."""
+    with readable_errors(path):
         if path.exists():
-            _whole(path)
-        with contextlib.ExitStack() as stack:  # closes the file again if it is not ours
-            db = _file(path, create)
+            _check_not_truncated(path)
+        with contextlib.ExitStack() as stack:  # closes the file again if it is refused
+            db = _open(path, create)
             stack.callback(db.close)
-            _checked(db, path, create)
+            _check_layout(db, path, create)
             stack.pop_all()
         return db
 
 
-def _checked(db: sqlite3.Connection, path: Path, create: bool) -> None:
-    """Make the tables of a new database; refuse one that is not ours."""
-    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
+def _check_layout(db: sqlite3.Connection, path: Path, create: bool) -> None:
+    """Create the tables of a new database; refuse a database with another header or other tables."""
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE)
     db.execute("PRAGMA trusted_schema = OFF")
-    application, version, tables = _seen(db)
+    application, version, tables = _read_header(db)
     if create and not application and not tables:
         db.execute("PRAGMA journal_mode = WAL")
-        with transaction(db):  # two processes may get here at once: the second finds the tables made
-            if not _one(db, "SELECT count(*) FROM sqlite_master"):
+        with transaction(db):  # two processes may arrive here together: the second finds the tables made
+            if not _integer(db, "SELECT count(*) FROM sqlite_master"):
                 for statement in TABLES.split(";\n"):
                     db.execute(statement)
                 db.execute(f"PRAGMA application_id = {APPLICATION}")
                 db.execute(f"PRAGMA user_version = {FORMAT}")
     elif not application and not tables:
-        raise NALMError(f"There are no results in {path.parent} yet: somebody has only just begun.")
+        raise NALMError(
+            f"{path.parent} contains no results yet: another process is still creating the database. Try again."
+        )
     elif application != APPLICATION:
         raise NALMError(f"{path} is a database of another program: choose another folder with --out.")
     elif version != FORMAT:
@@ -91,16 +103,16 @@ def _checked(db: sqlite3.Connection, path: Path, create: bool) -> None:
             f"{path} has format {version}, this nalm {__version__} reads format {FORMAT}: "
             "read it with the version that wrote it, or choose another folder with --out."
         )
-    if _layout(db) != _ours():
+    if _layout(db) != _expected_layout():
         raise NALMError(
-            f"{path} is not laid out as nalm lays out its results: restore it from a copy, or choose another --out."
+            f"{path} has other tables or columns than nalm creates: restore it from a copy, or choose another --out."
         )
     if create:
         db.execute("PRAGMA synchronous = FULL")
 
 
 def _layout(db: sqlite3.Connection) -> dict[str, list[str]]:
-    """The tables and their columns; views, triggers, indices and the like, which are not ours, show as such."""
+    """Return the columns of each table; views, triggers and indices, which nalm does not create, get an entry too."""
     rows = db.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
     found = {}
     for kind, name, sql in rows:
@@ -113,28 +125,28 @@ def _layout(db: sqlite3.Connection) -> dict[str, list[str]]:
 
 
 @functools.cache
-def _ours() -> dict[str, list[str]]:
+def _expected_layout() -> dict[str, list[str]]:
     with contextlib.closing(sqlite3.connect(":memory:")) as db:
         db.executescript(TABLES)
         return _layout(db)
 
 
-def _seen(db: sqlite3.Connection) -> tuple[int, int, int]:
-    """Whose database it is, its format and its number of tables, all of one moment."""
+def _read_header(db: sqlite3.Connection) -> tuple[int, int, int]:
+    """Read application id, format and number of tables in one transaction, so that they belong together."""
     db.execute("BEGIN")
     try:
-        pragmas = [_one(db, f"PRAGMA {name}") for name in ("application_id", "user_version")]
-        return pragmas[0], pragmas[1], _one(db, "SELECT count(*) FROM sqlite_master")
+        pragmas = [_integer(db, f"PRAGMA {name}") for name in ("application_id", "user_version")]
+        return pragmas[0], pragmas[1], _integer(db, "SELECT count(*) FROM sqlite_master")
     finally:
         db.execute("ROLLBACK")
 
 
-def _one(db: sqlite3.Connection, query: str) -> int:
+def _integer(db: sqlite3.Connection, query: str) -> int:
     number: int = db.execute(query).fetchone()[0]
     return number
 
 
-def _file(path: Path, create: bool) -> sqlite3.Connection:
+def _open(path: Path, create: bool) -> sqlite3.Connection:
     address = path.absolute().as_uri()
     db = sqlite3.connect(
         f"{address}?mode={'rwc' if create else 'ro'}", uri=True, isolation_level=None, timeout=60
@@ -142,8 +154,8 @@ def _file(path: Path, create: bool) -> sqlite3.Connection:
     if create:
         return db
     try:
-        _one(db, "SELECT count(*) FROM sqlite_master")
-    except sqlite3.OperationalError:  # a folder that cannot be written to: read what is in the file itself
+        _integer(db, "SELECT count(*) FROM sqlite_master")
+    except sqlite3.OperationalError:  # the folder is read-only: read the file alone, without its log
         db.close()
         return sqlite3.connect(f"{address}?immutable=1", uri=True, isolation_level=None)
     except BaseException:
@@ -154,7 +166,7 @@ def _file(path: Path, create: bool) -> sqlite3.Connection:
 
 @contextlib.contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing."""
+    """Commit everything that is executed inside, or nothing."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -166,13 +178,13 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def errors(path: Path) -> Iterator[None]:
-    """SQLite's errors as sentences that say what to do; whatever was committed before is safe."""
+def readable_errors(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite and of the file system into a NALMError that says what to do."""
     try:
         yield
     except OSError as error:
         raise NALMError(f"{str(path)[:200]} cannot be read: {error.strerror or error}.") from None
-    except UnicodeError:  # of SQLite's own message about a name that is none
+    except UnicodeError:  # SQLite's message quotes a name that is not valid text
         raise NALMError(
             f"{path} is damaged or not a database: move it away, or choose another --out."
         ) from None
@@ -190,11 +202,11 @@ def errors(path: Path) -> Iterator[None]:
         ) from None
 
 
-def _whole(path: Path) -> None:
-    """A file that says it has more pages than it has was cut short; unless somebody is writing to it just now."""
+def _check_not_truncated(path: Path) -> None:
+    """Refuse a file that is shorter than the number of pages in its header says."""
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
-        return  # pages may still be on their way from the log
+        return  # another process is writing: pages may still be in the log
     with open(path, "rb") as file:
         head = file.read(100)
     size = path.stat().st_size
@@ -207,8 +219,8 @@ def _whole(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def unhurried() -> Iterator[None]:
-    """Make a million objects without being asked after each few thousand which of them are garbage."""
+def without_gc() -> Iterator[None]:
+    """Disable the garbage collector while many rows are loaded: it would scan them again and again."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -218,6 +230,6 @@ def unhurried() -> Iterator[None]:
             gc.enable()
 
 
-def sayable(text: object) -> bool:
-    """Whether this can be an experiment's name or title."""
+def is_printable_name(text: object) -> bool:
+    """Return whether this can be the name or the title of an experiment."""
     return isinstance(text, str) and text.isprintable() and len(text) <= 1_000

@@ -1,4 +1,4 @@
-"""Results as files for other people: a CSV of runs, another of their curves, and a JSON about their origin."""
+"""Shipped results: per experiment a CSV file of runs, one of their curves, and a JSON file about their origin."""
 
 import csv
 import datetime
@@ -22,29 +22,29 @@ from nalm.results.curves import best, points
 from nalm.results.runs import Outcome
 from nalm.results.store import Store
 
-CURVES, TRIALS = ".curves.csv", ".trials.csv"  # ends of the names of other tables beside one of runs
+CURVES, TRIALS = ".curves.csv", ".trials.csv"  # suffixes of tables that do not hold runs
 NUMBERS = [f.name for f in fields(Outcome) if f.name not in ("case", "seed", "version", "measures")]
-PEOPLE = ("unit", "operation", "train", "inputs")  # columns for readers; the JSON holds the cases themselves
+READABLE = ("unit", "operation", "train", "inputs")  # columns for readers; the JSON holds the full cases
 
 
 def header(measured: bool = False) -> list[str]:
-    """The columns of a table of runs; what cases ask for at the end stands in the last, as name=number; ..."""
-    return ["case", *PEOPLE, "seed", *NUMBERS, "version", *(["measures"] if measured else [])]
+    """Return the columns of a table of runs; with ``measured``, the last holds measures as name=number; ..."""
+    return ["case", *READABLE, "seed", *NUMBERS, "version", *(["measures"] if measured else [])]
 
 
 def line(outcome: Outcome) -> list[Any]:
-    """One run as a row of the table."""
+    """Return one run as a row of the table."""
     case = outcome.case
-    people = [unit_of(case), case.operation, str(case.train), case.inputs]
+    readable = [unit_of(case), case.operation, str(case.train), case.inputs]
     values = [getattr(outcome, name) for name in NUMBERS]
     short = [f"{v:.9g}" if isinstance(v, float) else "" if v is None else v for v in values]
     measures = "; ".join(f"{name}={value:.9g}" for name, value in outcome.measures.items())
     last = [outcome.version, *([measures] if outcome.measures else [])]
-    return [case.key, *people, outcome.seed, *short, *last]
+    return [case.key, *readable, outcome.seed, *short, *last]
 
 
 def table(outcomes: Iterable[Outcome]) -> str:
-    """Runs as CSV."""
+    """Format runs as CSV."""
     text = io.StringIO()
     rows = list(outcomes)
     writer = csv.writer(text, lineterminator="\n")
@@ -54,7 +54,7 @@ def table(outcomes: Iterable[Outcome]) -> str:
 
 
 def ship(store: Store, experiment: str, folder: Path) -> Path:
-    """Write one experiment of a store as files under a folder; returns the table's path."""
+    """Write one experiment of a store as files under a folder; return the path of the table."""
     outcomes = store.outcomes(experiment)
     if not outcomes:
         raise NALMError(f"{store.path} has no finished run of {experiment!r} to export.")
@@ -78,20 +78,20 @@ def ship(store: Store, experiment: str, folder: Path) -> Path:
 
 
 def origin(store: Store, experiment: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Where runs come from: command, versions, device, date, cost, and the cases themselves."""
+    """Return the origin of runs: commands, versions, devices, date, cost, and the cases themselves."""
     used = {o.version for o in outcomes}
-    trained = store.trainers(experiment)
+    trained = store.session_ids(experiment)
     sessions = [s for s in store.sessions() if s["id"] in trained]
     return {
         "experiment": experiment,
         "title": store.experiments().get(experiment, ""),
-        "command": sorted({_spoken(s["command"]) for s in sessions}),
+        "command": sorted({_without_paths(s["command"]) for s in sessions}),
         "nalm": sorted(used),
         "torch": sorted({s["torch"] for s in sessions}),
         "python": sorted({s["python"] for s in sessions}),
         "device": sorted({o.device for o in outcomes}),
         "engine": sorted({o.mode for o in outcomes}),
-        "date": _day(max((s["seen"] for s in sessions), default=0.0)),
+        "date": _date(max((s["seen"] for s in sessions), default=0.0)),
         "runs": len(outcomes),
         "seconds": round(sum(o.seconds for o in outcomes), 1),
         "run_steps": sum(o.steps for o in outcomes),
@@ -100,17 +100,17 @@ def origin(store: Store, experiment: str, outcomes: Sequence[Outcome]) -> dict[s
 
 
 def described(origin: dict[str, Any]) -> str:
-    """An origin as JSON with a line for every case, so that a changed case is one changed line."""
+    """Format an origin as JSON with one line per case, so that a changed case is one changed line."""
     head = json.dumps({name: value for name, value in origin.items() if name != "cases"}, indent=1)
     cases = ",\n  ".join(json.dumps(case, separators=(",", ":")) for case in origin["cases"])
     return head.removesuffix("\n}") + f',\n "cases": [\n  {cases}\n ]\n}}\n'
 
 
-def _spoken(command: str) -> str:
-    """A command as somebody else would type it: without the path of the program and of the results folder."""
+def _without_paths(command: str) -> str:
+    """Return a command without the path of the program and the option --out."""
     try:
         words = shlex.split(command)[1:]
-    except ValueError:  # a quote that is not closed: nobody typed this
+    except ValueError:  # a quote is not closed
         return command
     if "--out" in words:
         at = words.index("--out")
@@ -118,15 +118,15 @@ def _spoken(command: str) -> str:
     return shlex.join(["nalm", *(w for w in words if not w.startswith("--out="))])
 
 
-def _day(seconds: float) -> str:
+def _date(seconds: float) -> str:
     try:
         return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date().isoformat()
-    except (OverflowError, ValueError, OSError):  # of a clock that was wrong
+    except (OverflowError, ValueError, OSError):  # the clock was wrong
         return ""
 
 
 def _curves(store: Store, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, int, dict[str, np.ndarray]]]:
-    """The curves that are written: of the first seeds of a case, and of what is drawn from its final weights."""
+    """Yield the curves that are written: of the first seeds of each case, and of runs drawn from final weights."""
     drawn, places = best(outcomes), Counter[str]()
     for o in outcomes:
         place, finest = places[o.case.hash], (o.case.hash, o.seed) in drawn
@@ -139,14 +139,14 @@ def _curves(store: Store, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, in
 
 
 def experiments(folder: Path) -> dict[str, Path]:
-    """The experiments shipped under a folder, and their tables: each has a JSON beside it."""
+    """Find the tables under a folder that have a JSON file beside them, by experiment name."""
     found = (p for p in sorted(folder.rglob("*.csv")) if not p.name.endswith((CURVES, TRIALS)))
     tables = [p for p in found if p.with_suffix(".json").is_file()]
     return {p.relative_to(folder).with_suffix("").as_posix(): p for p in tables}
 
 
 def about(path: Path) -> dict[str, Any]:
-    """The JSON beside a table."""
+    """Read the JSON file beside a table."""
     beside = path.with_suffix(".json")
     try:
         found = json.loads(beside.read_text(encoding="utf-8"))
@@ -158,13 +158,13 @@ def about(path: Path) -> dict[str, Any]:
 
 
 def read(path: Path) -> list[Outcome]:
-    """The runs of a shipped table."""
+    """Read the runs of a shipped table."""
     cases = {c.key: c for c in (Case.from_json(json.dumps(d)) for d in about(path)["cases"])}
     return [_outcome(row, cases, path) for row in curve_files.rows(path, header())]
 
 
 def curves(path: Path) -> dict[tuple[str, int], dict[str, np.ndarray]]:
-    """Curves and trajectories beside a shipped table, by case (its first 12 letters) and seed."""
+    """Read the curves beside a shipped table, by case (first 12 letters of its hash) and seed."""
     return curve_files.read(path.with_suffix(CURVES))
 
 

@@ -1,4 +1,4 @@
-"""Several results files into one: every run once, and two answers to one question only if they agree."""
+"""Merge results files: every run is written once, and runs that are in several files must agree."""
 
 import contextlib
 import os
@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from nalm.errors import NALMError
-from nalm.results.database import connect, errors, transaction
+from nalm.results.database import connect, readable_errors, transaction
 from nalm.results.store import FIELDS, Store, unpack
 
-TOLERANCE = 1e-4  # relative, on errors and weights: runs trained with other neighbours differ by rounding
-FLOOR = 1e-9  # and what is smaller than this is noise of rounding
+TOLERANCE = 1e-4  # relative, for errors and weights: runs trained in other populations differ by rounding
+FLOOR = 1e-9  # absolute
 SAME = ("outcome", "steps")
 CLOSE = ("validation", "test", "sparsity", "threshold")
 NAMES = ", ".join(["hash", "seed", *FIELDS])
@@ -23,7 +23,7 @@ NAMES = ", ".join(["hash", "seed", *FIELDS])
 
 @dataclass(frozen=True)
 class Merged:
-    """What came together: the file, its runs, and how many of them were in several files."""
+    """The result of a merge: the file, its number of runs, and how many of them were in several sources."""
 
     path: Path
     runs: int
@@ -31,14 +31,14 @@ class Merged:
 
 
 def merge(sources: Sequence[Path | str], out: Path) -> Merged:
-    """Write one file with every run of the sources; nothing is written if two of them contradict each other."""
+    """Write one file with every run of the sources; write nothing if two of them contradict each other."""
     if len({Path(s).resolve() for s in sources}) < 2:
         raise NALMError(f"Merging takes two results files or more, got {', '.join(map(str, sources))}.")
     if out.suffix != ".db":
         raise NALMError(f"The merged file must end in .db, got {str(out)[:200]!r}.")
-    with errors(out):
+    with readable_errors(out):
         if out.exists():
-            raise NALMError(f"{out} is there already: choose another name with -o.")
+            raise NALMError(f"{out} exists already: choose another name with -o.")
         out.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name[:100]}.", suffix=".db")
         os.close(handle)
@@ -50,9 +50,9 @@ def merge(sources: Sequence[Path | str], out: Path) -> Merged:
                 with Store(source) as store:
                     shared += _add(db, store, part)
             runs = db.execute("SELECT count(*) FROM runs").fetchone()[0]
-            with errors(part):
+            with readable_errors(part):
                 db.execute("PRAGMA journal_mode = DELETE")
-        with errors(out):
+        with readable_errors(out):
             os.replace(part, out)
     finally:
         for suffix in ("", "-wal", "-shm", "-journal"):
@@ -61,9 +61,9 @@ def merge(sources: Sequence[Path | str], out: Path) -> Merged:
 
 
 def _add(db: sqlite3.Connection, store: Store, into: Path) -> int:
-    """Copy what is new; returns how many runs were there before, and agree."""
+    """Copy the new rows of a store; return the number of runs that were already there and agree."""
     store.check()
-    with errors(into), transaction(db):
+    with readable_errors(into), transaction(db):
         shift = db.execute("SELECT coalesce(max(id), 0) FROM sessions").fetchone()[0]
         _copy(db, store, "sessions", "id + ?, '', command, version, torch, python, started, seen", (shift,))
         _copy(db, store, "experiments", "name, title")
@@ -75,7 +75,7 @@ def _add(db: sqlite3.Connection, store: Store, into: Path) -> int:
             known = _known(db, [row[:2] for row in batch])
             for row in batch:
                 if row[:2] in known:
-                    _agree(db, store, row, known[row[:2]])
+                    _check_agreement(db, store, row, known[row[:2]])
                     shared += 1
             new = [row for row in batch if row[:2] not in known]
             marks = ", ".join("?" * (len(FIELDS) + 4))
@@ -88,15 +88,15 @@ def _add(db: sqlite3.Connection, store: Store, into: Path) -> int:
 def _copy(
     db: sqlite3.Connection, store: Store, table: str, columns: str, values: tuple[int, ...] = ()
 ) -> None:
-    """Rows of a small table; what is there already stays."""
-    with errors(store.path):
+    """Copy the rows of a small table; existing rows are not changed."""
+    with readable_errors(store.path):
         rows = store.db.execute(f"SELECT {columns} FROM {table}", values).fetchall()
     if rows:
         db.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
 
 
 def _batches(store: Store, shift: int, size: int = 10_000) -> Iterator[list[tuple]]:
-    with errors(store.path):
+    with readable_errors(store.path):
         cursor = store.db.execute(f"SELECT {NAMES}, session + ?, finished FROM runs", (shift,))
         while batch := cursor.fetchmany(size):
             yield batch
@@ -108,8 +108,8 @@ def _known(db: sqlite3.Connection, keys: Sequence[tuple]) -> dict[tuple, tuple]:
     return {row[:2]: row for row in rows if row is not None}
 
 
-def _agree(db: sqlite3.Connection, store: Store, ours: tuple, theirs: tuple) -> None:
-    """Two trainings of one run must tell the same, up to rounding."""
+def _check_agreement(db: sqlite3.Connection, store: Store, ours: tuple, theirs: tuple) -> None:
+    """Raise a NALMError if two trainings of one run differ by more than rounding."""
     name, seed = ours[:2]
     a, b = (dict(zip(NAMES.split(", "), row, strict=False)) for row in (theirs, ours))
     for field in SAME:
@@ -132,7 +132,7 @@ def _agree(db: sqlite3.Connection, store: Store, ours: tuple, theirs: tuple) -> 
 
 
 def close(a: np.ndarray, b: np.ndarray) -> bool:
-    """Equal within the tolerance; what is not a number equals only itself."""
+    """Return whether two arrays are equal within the tolerance; NaN equals NaN."""
     return a.shape == b.shape and np.allclose(a, b, rtol=TOLERANCE, atol=FLOOR, equal_nan=True)
 
 
@@ -140,5 +140,5 @@ def _conflict(store: Store, name: str, seed: int, field: str, first: object, sec
     case = next((c.name for c in store.cases() if c.hash == name), name[:12])
     return NALMError(
         f"{store.path} contradicts a file before it: of {case!r} ({name[:12]}) with seed {seed} the {field} is "
-        f"{second}, there {first}. Nothing was written; `nalm verify` tells which of the two is right."
+        f"{second}, there {first}. Nothing was written; `nalm verify` shows which of the two is wrong."
     )

@@ -1,4 +1,4 @@
-"""Named arrays as compressed bytes, and back; nothing else gets through, and nothing larger than it should be."""
+"""The arrays of a run as compressed bytes, and back; damaged or too large data is refused."""
 
 import zlib
 from dataclasses import dataclass
@@ -10,26 +10,26 @@ import safetensors.numpy
 from nalm.errors import NALMError
 from nalm.results.runs import Outcome, Runs
 
-EXPANDED = 2**28  # bytes of a run's arrays
+MAX_EXPANDED = 2**28  # bytes of a run's arrays after decompression
 
 Arrays = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
 class Finished:
-    """Finished runs as a store keeps them: made by whoever trained them, so that whoever writes has little to do."""
+    """Finished runs, already serialised by the worker so that the driver only inserts them."""
 
     lines: list[Outcome]
-    blobs: list[bytes]  # of each, what ``pack`` makes of its arrays
+    blobs: list[bytes]  # for each run its packed arrays
 
     @classmethod
     def of(cls, runs: Runs) -> "Finished":
-        """These runs, in a line each and packed."""
-        return cls(runs.lines(), [pack(of_run(runs, i)) for i in range(len(runs))])
+        """Serialise these runs."""
+        return cls(runs.lines(), [pack(run_arrays(runs, i)) for i in range(len(runs))])
 
 
-def of_run(runs: Runs, i: int) -> Arrays:
-    """Curves, final weights, measures, records and trajectories of one run by name."""
+def run_arrays(runs: Runs, i: int) -> Arrays:
+    """Return curves, final weights, measures, records and trajectories of run ``i`` by name."""
     arrays: Arrays = {"steps": runs.steps[i]}
     arrays |= {name: getattr(runs, name)[i] for name in ("validation", "test", "sparsity")}
     arrays |= {f"weights.{n}": w for n, w in runs.weights[i].items()}
@@ -39,17 +39,17 @@ def of_run(runs: Runs, i: int) -> Arrays:
 
 
 def pack(arrays: Arrays) -> bytes:
-    """Named arrays as compressed bytes that hold nothing but numbers."""
+    """Serialise named arrays (safetensors) and compress them (zlib)."""
     return zlib.compress(safetensors.numpy.save({n: np.ascontiguousarray(a) for n, a in arrays.items()}), 1)
 
 
 def unpack(data: bytes, where: str) -> Arrays:
-    """What ``pack`` made; anything else is refused."""
+    """Return the arrays that ``pack`` wrote; ``where`` names them in the error if the data is damaged."""
     try:
         expanding = zlib.decompressobj()
-        content = expanding.decompress(data, EXPANDED)
+        content = expanding.decompress(data, MAX_EXPANDED)
         if not expanding.eof:
-            raise ValueError(f"they are cut short, or more than {EXPANDED:,} bytes")
+            raise ValueError(f"they are cut short, or more than {MAX_EXPANDED:,} bytes")
         return safetensors.numpy.load(content)
     except (zlib.error, safetensors.SafetensorError, ValueError, KeyError, TypeError) as error:
         raise NALMError(f"The arrays of {where} are damaged: {error}.") from None

@@ -1,4 +1,4 @@
-"""What training leaves behind: plain arrays, one row per run; and the few numbers that are said of each."""
+"""Results of training: ``Runs`` with the curves of many runs, and ``Outcome`` with the key numbers of one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run in a line: how it ended, when it was solved, and what it cost."""
+    """The key numbers of one run: how it ended, when it was solved, and what it cost."""
 
     case: Case
     seed: int
@@ -32,7 +32,9 @@ class Outcome:
     device: str
     neighbours: int  # runs in the population it was trained with
     version: str = ""
-    measures: dict[str, float] = field(default_factory=dict, hash=False)  # what its case asks for, at the end
+    measures: dict[str, float] = field(
+        default_factory=dict, hash=False
+    )  # measured at the end, as the case requests
 
     @property
     def solved(self) -> bool:
@@ -42,7 +44,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Mark:
-    """Where a run's validation error was lowest, its errors there, and when its test error was first low enough."""
+    """The evaluation with the lowest validation error, its errors, and the first step with a solved test error."""
 
     best_step: int
     validation: float
@@ -63,17 +65,17 @@ class Runs:
     sparsity: list[Array]
     weights: list[dict[str, Array]]  # effective weights at the end
     trajectories: list[dict[str, Array]]  # the same at every evaluation, for small models
-    formulas: list[str]  # what the rounded weights spell; empty where there is no formula
+    formulas: list[str]  # of the snapped weights; empty where there is no formula
     thresholds: list[float]
     seconds: list[float]  # a run's share of the time its population took
     modes: list[str]  # eager, compiled or captured
     device: str = "cpu"
     resets: list[int] = field(default_factory=list)
-    marks: list[Mark] = field(
+    marks: list[Mark] = field(default_factory=list)  # from every evaluation, also if curves were thinned
+    measures: list[dict[str, float]] = field(
         default_factory=list
-    )  # curves may have been thinned; these are of every evaluation
-    measures: list[dict[str, float]] = field(default_factory=list)  # what the cases ask for, at the end
-    records: list[dict[str, Array]] = field(default_factory=list)  # what else was measured, by name
+    )  # measured at the end, as the cases request
+    records: list[dict[str, Array]] = field(default_factory=list)  # other measurements by name
 
     def __post_init__(self) -> None:
         self.measures = self.measures or [{} for _ in self.cases]
@@ -110,7 +112,7 @@ class Runs:
         return words
 
     def lines(self) -> list[Outcome]:
-        """Every run in a line."""
+        """Return the outcome of every run."""
         return [
             Outcome(
                 case=self.cases[i],
@@ -131,26 +133,26 @@ class Runs:
         ]
 
     def of(self, case: Case) -> "Runs":
-        """The runs of one case."""
+        """Return the runs of one case."""
         return self.take([i for i, other in enumerate(self.cases) if other == case])
 
     def take(self, which: Sequence[int]) -> "Runs":
-        """Some of the runs, in the order given."""
+        """Return the runs with these indices, in this order."""
         fields = ("cases", "seeds", "steps", "validation", "test", "sparsity", "weights", "trajectories")
         fields += ("formulas", "thresholds", "seconds", "modes", "resets", "marks", "measures", "records")  # type: ignore[assignment]
         return Runs(**{name: [getattr(self, name)[i] for i in which] for name in fields}, device=self.device)
 
 
 def best(validation: Array) -> int:
-    """Where the validation error is lowest, not-a-numbers aside."""
+    """Return the index of the lowest validation error, ignoring NaN; the last index if none is finite."""
     return int(np.nanargmin(validation)) if np.isfinite(validation).any() else len(validation) - 1
 
 
-LATE = 10  # evaluations at the end among which one is chosen by how training went
+LATE = 10  # last evaluations, from which the one with the lowest training error is chosen
 
 
 def judged(case: Case, validation: Array) -> int:
-    """Which evaluation counts: the one with the lowest validation error, or of images the one that the case says."""
+    """Return the evaluation that counts: the lowest validation error, or for images the one that the case chooses."""
     chosen = case.task.chosen
     if chosen == "validation":
         return best(validation)
@@ -168,7 +170,7 @@ def mark(
 
 
 def joined(parts: Sequence[tuple[list[int], Runs]]) -> Runs:
-    """One table out of several, each row put at its place."""
+    """Join several tables into one; each part lists the indices of its rows in the result."""
     order = sorted((place, i, row) for i, (places, _) in enumerate(parts) for row, place in enumerate(places))
     single = [parts[i][1].take([row]) for _, i, row in order]
     first = single[0]

@@ -1,5 +1,8 @@
-"""Where finished runs are read from: a results folder with a store, or a folder of shipped tables."""
+"""The one way to read finished runs of any folder: a results folder with a store, or a folder of shipped tables."""
 
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -7,15 +10,32 @@ import numpy as np
 
 from nalm.errors import NALMError
 from nalm.results import files as shipped
-from nalm.results.curves import points
+from nalm.results.curves import best, points
 from nalm.results.runs import Outcome
 from nalm.results.store import NAME, Store
 
 Results = dict[str, list[Outcome]]  # experiment -> its finished runs
+Curves = dict[
+    tuple[str, int], dict[str, np.ndarray]
+]  # by the first 12 letters of the case's hash and the seed
+
+MOST = 20_000  # runs of a stored experiment up to which the curves of all are read; beyond, those of one seed per case
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One experiment as a folder holds it."""
+
+    name: str
+    title: str
+    outcomes: list[Outcome]
+    curves: Curves
+    origin: dict[str, Any]  # command, versions, device, date; empty without a finished run
+    empty: tuple[str, ...] = ()  # names of cases without a finished run
 
 
 def kind(where: str | Path) -> Literal["store", "shipped"]:
-    """What a folder holds: a store, which goes first, or shipped tables."""
+    """Return what a folder holds: a store or shipped tables; a store if it holds both."""
     folder = Path(where)
     try:
         if (folder / NAME).is_file() or (folder.suffix == ".db" and folder.is_file()):
@@ -33,16 +53,18 @@ def kind(where: str | Path) -> Literal["store", "shipped"]:
 
 
 def outcomes(where: str | Path) -> Results:
-    """Every finished run of a results folder by experiment; an experiment without one is left out."""
+    """Return the finished runs by experiment, without curves; an experiment without a finished run is left out."""
     found = _stored(Path(where)) if kind(where) == "store" else _shipped(Path(where))
     found = {name: runs for name, runs in found.items() if runs}
     if not found:
-        raise NALMError(f"No run in {where} is finished: `nalm status --out {where}` says what is under way.")
+        raise NALMError(
+            f"No run in {where} is finished: `nalm status --out {where}` shows what is in training."
+        )
     return found
 
 
-def curves(where: str | Path, wanted: Results) -> dict[str, dict[tuple[str, int], dict[str, np.ndarray]]]:
-    """Read curves by experiment, then by case (the first 12 letters of its hash) and seed.
+def curves(where: str | Path, wanted: Results) -> dict[str, Curves]:
+    """Read the curves of chosen runs by experiment.
 
     From a store those of the given runs are read, from shipped tables those of their experiments.
     """
@@ -56,6 +78,49 @@ def curves(where: str | Path, wanted: Results) -> dict[str, dict[tuple[str, int]
             }
     paths = {_name(shipped.about(path), name): path for name, path in shipped.experiments(folder).items()}
     return {name: shipped.curves(paths[name]) for name in wanted}
+
+
+def read(where: str | Path, choose: Callable[[Iterable[str]], Iterable[str]] = list) -> list[Recorded]:
+    """Read experiments with their curves; ``choose`` picks and orders their names (default: all)."""
+    if kind(where) == "store":
+        with Store(where) as store:
+            return [_stored_experiment(store, name) for name in choose(store.experiments())]
+    tables = shipped.experiments(Path(where))
+    return [_shipped_experiment(name, tables[name]) for name in choose(tables)]
+
+
+def _stored_experiment(store: Store, name: str) -> Recorded:
+    outcomes = store.outcomes(name)
+    seen = {o.case.hash for o in outcomes}
+    origin = shipped.origin(store, name, outcomes) if outcomes else {}
+    empty = tuple(case.name for case in store.cases(name) if case.hash not in seen)
+    return Recorded(name, store.experiments()[name], outcomes, _stored_curves(store, outcomes), origin, empty)
+
+
+def _stored_curves(store: Store, outcomes: list[Outcome]) -> Curves:
+    """Read the curves of all runs, or of a few if there are many; always those of the best runs."""
+    finest = best(outcomes)
+    shown = {(o.case.hash, o.seed): o for o in _with_curves(outcomes)}
+    shown |= {(o.case.hash, o.seed): o for o in outcomes if (o.case.hash, o.seed) in finest}
+    return {(key[0][:12], key[1]): points(store, o, key in finest) for key, o in shown.items()}
+
+
+def _with_curves(outcomes: list[Outcome]) -> list[Outcome]:
+    """Choose the runs whose curves are read; initial weights on a grid are one picture, which needs all."""
+    if len(outcomes) <= MOST:
+        return outcomes
+    count: Counter[str] = Counter()
+    kept = []
+    for o in outcomes:
+        count[o.case.hash] += 1
+        if count[o.case.hash] == 1 or o.case.recipe.grid:
+            kept.append(o)
+    return kept
+
+
+def _shipped_experiment(name: str, path: Path) -> Recorded:
+    about = shipped.about(path)
+    return Recorded(name, about.get("title", ""), shipped.read(path), shipped.curves(path), about)
 
 
 def _missing(folder: Path) -> str:
@@ -96,6 +161,6 @@ def _shipped(folder: Path) -> Results:
 
 
 def _name(about: dict[str, Any], path_name: str) -> str:
-    """An experiment's own name, which holds in any folder; its path for want of one."""
+    """Return the name in the JSON, which is the same in any folder, or else the path of the table."""
     name = about.get("experiment")
     return name if isinstance(name, str) and name else path_name

@@ -1,4 +1,4 @@
-"""Many runs of a case in a few numbers, each with its interval."""
+"""Summaries of many runs of a case: a few numbers, each with its interval."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from nalm.stats import Interval
 
 @dataclass(frozen=True)
 class Summary:
-    """What the runs of one case say together."""
+    """The summary of the runs of one case."""
 
     case: Case
     success: Interval
@@ -26,7 +26,7 @@ class Summary:
     seconds: float
 
     def plain(self) -> dict[str, Any]:
-        """As JSON takes it; what is not a number becomes null."""
+        """Return the values as JSON takes them; NaN becomes null."""
         case = self.case
         intervals = {n: _plain(getattr(self, n)) for n in ("success", "solved_at", "median", "sparsity")}
         return {
@@ -47,7 +47,7 @@ class Summary:
 
 
 def summarise(outcomes: Sequence[Outcome]) -> list[Summary]:
-    """One summary per case, in the order the cases first appear."""
+    """Return one summary per case, in the order in which the cases first appear."""
     groups: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         groups.setdefault(outcome.case.hash, []).append(outcome)

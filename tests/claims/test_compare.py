@@ -23,9 +23,7 @@ def sequence_runs(case, errors):
     """Runs whose error at the second of three evaluations is that of the list, times the length."""
     n = len(errors)
     made = runs([case] * n, range(n), [1.0] * n)
-    records = [
-        {f"test.{k}.error": np.array([90.0, e, 95.0]) * k for k in case.task.lengths} for e in errors
-    ]
+    records = [{f"test.{k}.error": np.array([90.0, e, 95.0]) * k for k in case.task.lengths} for e in errors]
     for record in records:
         record |= {f"test.{k}.right": np.array([0.0, 0.5, 0.25]) for k in case.task.lengths}
     curve = [np.array([90.0, 1.0, 2.0])] * n

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from nalm.cli.output import plain
 from nalm.lab import machine
 from nalm.results import checkpoints
+from nalm.results.store import Store
 
 ROOT = Path(__file__).parents[2]
 QUICK = ["--only", "unit=NMU", "--only", "range=1:2", "--seeds", "1", "--steps", "20", "--workers", "1"]
@@ -28,6 +30,16 @@ def nalm(*arguments, stdout=subprocess.PIPE, code="from nalm.cli import main; ma
         env={k: v for k, v in (known | environment).items() if v is not None},
         check=False,
     )
+
+
+def notices(done):
+    """The lines on standard error that are not about progress."""
+    return [line for line in done.stderr.decode().splitlines() if "runs finished" not in line]
+
+
+def trained_modes(folder):
+    with Store(folder) as store:
+        return {outcome.mode for outcome in store.outcomes()}
 
 
 # -- encodings ------------------------------------------------------------------------------------
@@ -102,6 +114,26 @@ def test_a_full_output_is_a_sentence(command, unbuffered):
     ]
 
 
+PLAIN_LOCALE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+@pytest.mark.parametrize("command", ["report", "export"])
+def test_a_full_output_is_a_sentence_for_results_too_in_a_locale_without_utf_8(command, tmp_path):
+    stored = ["--out", tmp_path / "out"]
+    assert nalm("run", "quick", *QUICK, "--no-compile", *stored, "--json").returncode == 0
+    options = (
+        stored if command == "export" else ["--from", tmp_path / "out", "--page", tmp_path / "page.html"]
+    )
+    with open("/dev/full", "wb") as full:
+        done = nalm(command, *options, stdout=full, **PLAIN_LOCALE)
+    assert done.returncode == 1
+    assert done.stderr.decode("ascii").splitlines() == [
+        "nalm: The output could not be written (No space left on device): send it to another place with > FILE."
+    ]
+    if command == "report":
+        assert (tmp_path / "page.html").read_text(encoding="utf-8").endswith("</html>")
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=str)
 def test_a_reader_that_goes_away_ends_a_command_silently(command):
     reader, writer = os.pipe()
@@ -128,6 +160,93 @@ def test_without_a_compiler_a_run_says_so_once_and_trains(tmp_path):
         "There is no C++ compiler called g++ here: training runs uncompiled, which is slower; install one, or name "
         "yours in CXX."
     ]
+
+
+def test_a_compiler_that_fails_is_reported_once_per_run_and_not_once_per_worker(tmp_path):
+    bad = tmp_path / "bad-compiler"
+    bad.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    bad.chmod(0o755)
+    several = [
+        "--only",
+        "unit=NMU",
+        "--only",
+        "unit=NACMul",
+        "--seeds",
+        "1",
+        "--steps",
+        "20",
+        "--workers",
+        "2",
+    ]
+    compiled = {"CXX": str(bad), "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache"), "PYTHONWARNINGS": None}
+    done = nalm("run", "quick", *several, "--out", tmp_path / "out", "--json", **compiled)
+    assert done.returncode == 0, done.stderr.decode()
+    (sentence,) = notices(done)
+    assert sentence.startswith("This population runs uncompiled and slower: ") and "bad-compiler" in sentence
+
+
+@pytest.mark.slow  # compiles with an empty cache
+def test_a_cache_folder_that_cannot_be_written_is_replaced_by_the_default_one(tmp_path):
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    (tmp_path / "temporary").mkdir()
+    wrong = {
+        "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "file" / "cache"),
+        "TMPDIR": str(tmp_path / "temporary"),
+    }
+    done = nalm("run", "quick", *QUICK, "--out", tmp_path / "out", "--json", **wrong)
+    assert done.returncode == 0, done.stderr.decode()
+    (sentence,) = notices(done)
+    assert sentence.startswith(
+        f"The folder {tmp_path / 'file' / 'cache'} for compiled programs cannot be written"
+    )
+    (cache,) = (tmp_path / "temporary").iterdir()
+    assert cache.name.startswith("torchinductor_") and str(cache) in sentence and any(cache.iterdir())
+    assert trained_modes(tmp_path / "out") == {"compiled"}
+
+
+@pytest.mark.slow  # compiles with an empty cache
+def test_without_any_cache_folder_a_run_compiles_in_a_temporary_one_and_removes_it(tmp_path):
+    code = "import getpass; getpass.getuser = lambda: 'me'; from nalm.cli import main; main()"
+    (tmp_path / "temporary").mkdir()
+    (tmp_path / "temporary" / "torchinductor_me").write_text("in the way", encoding="utf-8")
+    gone = dict.fromkeys(("TORCHINDUCTOR_CACHE_DIR", "HOME")) | {"TMPDIR": str(tmp_path / "temporary")}
+    done = nalm("run", "quick", *QUICK, "--out", tmp_path / "out", "--json", code=code, **gone)
+    assert done.returncode == 0, done.stderr.decode()
+    (sentence,) = notices(done)
+    assert "every run compiles its programs again, which is slower" in sentence
+    assert trained_modes(tmp_path / "out") == {"compiled"}
+    assert [path.name for path in (tmp_path / "temporary").iterdir()] == ["torchinductor_me"]
+
+
+READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
+
+
+@pytest.mark.slow  # compiles with an empty cache
+def test_a_run_from_a_read_only_checkout_without_a_home_trains(tmp_path):
+    """As in a container: the source cannot be written, the user has no name and no home."""
+    unshare = shutil.which("unshare")
+    if unshare is None or os.geteuid() != 0:
+        pytest.skip("only root can make a mount read-only")
+    shutil.copytree(
+        ROOT / "nalm", tmp_path / "checkout" / "nalm", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    command = [unshare, "-m", "sh", "-c", READ_ONLY, str(tmp_path / "checkout"), sys.executable, "-m", "nalm"]
+    gone = ("HOME", "USER", "LOGNAME", "LNAME", "USERNAME", "TORCHINDUCTOR_CACHE_DIR")
+    known = {name: value for name, value in os.environ.items() if name not in gone}
+    environment = known | {"PYTHONPATH": str(tmp_path / "checkout"), "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [*command, "run", "quick", *QUICK, "--out", str(tmp_path / "out"), "--json"],
+        cwd=tmp_path / "checkout",
+        env=environment,
+        capture_output=True,
+        check=False,
+    )
+    if b"mount" in done.stderr and done.returncode in (1, 32):
+        pytest.skip("mounting is not allowed here")
+    assert done.returncode == 0, done.stderr.decode()
+    assert not notices(done)
+    assert trained_modes(tmp_path / "out") == {"compiled"}
+    assert not list((tmp_path / "checkout").rglob("__pycache__"))
 
 
 def test_the_laboratory_needs_no_module_of_unix(tmp_path):
@@ -160,7 +279,7 @@ def test_only_cores_that_may_be_used_are_counted():
 def test_checkpoints_have_the_rights_that_new_files_have(mask, tmp_path):
     before = os.umask(mask)
     try:
-        path = checkpoints.write(tmp_path, [("a", 0)], {"at": np.zeros(3)})
+        path = checkpoints.save_checkpoint(tmp_path, [("a", 0)], {"at": np.zeros(3)})
     finally:
         os.umask(before)
     assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask

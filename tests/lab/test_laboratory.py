@@ -40,7 +40,7 @@ def test_a_run_ends_with_a_table_of_intervals_and_plain_lines_of_progress(folder
 def test_status_says_what_is_there(folder):
     out, _ = folder
     done = nalm("status", "--out", str(out))
-    assert "quick" in done.stdout and "nothing is left half done" in done.stdout
+    assert "quick" in done.stdout and "no run is unfinished" in done.stdout
     found = json.loads(nalm("status", "--out", str(out), "--json").stdout)
     assert found["experiments"][0]["runs"] == 2 and found["working"] == []
 

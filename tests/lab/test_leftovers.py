@@ -90,7 +90,7 @@ def test_a_run_that_is_stopped_says_so_and_leaves_nothing(number, tmp_path):
     assert [line[:9] for line in lines if " runs finished, " not in line] == ["Stopped. "]
     check_nothing_is_left(process, tmp_path)
     with Store(tmp_path / "out") as store:
-        assert store.begun() == 0  # nothing is taken any more
+        assert store.count_abandoned() == 0  # nothing is taken any more
 
 
 def test_workers_of_a_run_that_is_killed_end_too(tmp_path):
@@ -100,7 +100,9 @@ def test_workers_of_a_run_that_is_killed_end_too(tmp_path):
     process.wait(PATIENCE)
     check_nothing_is_left(process, tmp_path)
     with Store(tmp_path / "out") as store:
-        assert store.begun() > 0 and not any(s["alive"] for s in store.sessions())  # the lock died with it
+        assert store.count_abandoned() > 0 and not any(
+            s["alive"] for s in store.sessions()
+        )  # the lock died with it
 
 
 def test_a_worker_that_cannot_start_leaves_nothing(tmp_path):
@@ -109,7 +111,7 @@ def test_a_worker_that_cannot_start_leaves_nothing(tmp_path):
         "from nalm.lab.executors import base, local\n"
         "def fail(*_): raise OSError(11, 'no more processes')\n"
         "p.Popen._launch = fail\n"
-        "try: local._start(base.Settings(pathlib.Path(sys.argv[1])), 1)\n"
+        "try: local._start_worker(base.Settings(pathlib.Path(sys.argv[1])), 1)\n"
         "except OSError as error: print(error)\n"
     )
     environment = os.environ | {"TMPDIR": str(tmp_path), "PYTHONWARNINGS": "error"}
@@ -121,17 +123,17 @@ def test_a_worker_that_cannot_start_leaves_nothing(tmp_path):
 
 def test_what_a_killed_driver_left_of_its_ray_cluster_is_removed_by_the_next(tmp_path):
     pytest.importorskip("ray")
-    from nalm.lab.executors import ray as cluster
+    from nalm.lab.executors import own_cluster
 
     dead, living_one, new = (tmp_path / f"nalm-ray-{name}" for name in ("dead", "living", "new"))
     for folder in (dead, living_one, new):
         folder.mkdir()
-    locks.hold(dead)[1].close()  # as a kill does
-    held = locks.hold(living_one)[1]
+    locks.acquire(dead)[1].close()  # as a kill does
+    held = locks.acquire(living_one)[1]
     sleep = [sys.executable, "-c", "import time; time.sleep(600)"]
     agents = [subprocess.Popen([*sleep, f"--temp={folder}/session"]) for folder in (dead, living_one)]
     try:
-        cluster._tidy(tmp_path)
+        own_cluster.remove_dead_clusters(tmp_path)
         assert agents[0].wait(PATIENCE) == -signal.SIGKILL and agents[1].poll() is None
         assert not dead.exists() and living_one.exists() and new.exists()
     finally:
@@ -156,7 +158,7 @@ def test_a_database_that_is_refused_is_closed(tmp_path, monkeypatch):
             Store(tmp_path, create=create)
     with Store(tmp_path / "out", create=True) as store:
         store.begin("nalm run", "2.13.0")
-        assert store.take([("a", 0)]) == [("a", 0)] and store.sessions()[0]["alive"]
+        assert store.reserve([("a", 0)]) == [("a", 0)] and store.sessions()[0]["alive"]
     assert len(opened) >= 5
     for db in opened:
         with pytest.raises(sqlite3.ProgrammingError, match="closed"):

@@ -69,19 +69,19 @@ def test_a_full_disk_in_the_middle_of_a_transaction_loses_nothing_that_was_finis
 
 def test_a_full_disk_while_a_checkpoint_is_written_leaves_the_old_one(tmp_path):
     keys = [(case().hash, 0)]
-    path = checkpoints.write(tmp_path, keys, {"at": np.array(1)})
+    path = checkpoints.save_checkpoint(tmp_path, keys, {"at": np.array(1)})
     before, soft = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, soft[1]))
     try:
         with pytest.raises(NALMError, match="free some space"):
-            checkpoints.write(tmp_path, keys, {"at": np.zeros(10_000)})
+            checkpoints.save_checkpoint(tmp_path, keys, {"at": np.zeros(10_000)})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, soft)
     assert path.read_bytes() == before and len(list(path.parent.iterdir())) == 1
 
 
 def test_arrays_that_expand_without_end_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("nalm.results.packed.EXPANDED", 100_000)
+    monkeypatch.setattr("nalm.results.packed.MAX_EXPANDED", 100_000)
     filled(tmp_path)
     with Store(tmp_path, create=True) as store:
         store.db.execute("UPDATE arrays SET data = ?", (pack({"test": np.zeros(10**6)}),))
@@ -131,16 +131,16 @@ def test_a_clock_that_is_set_back_changes_no_order_and_no_owner(tmp_path, monkey
         store.begin("nalm run e", "2.13.0")
         for now, kind in ((2e9, "started"), (1e9, "checkpoint"), (-5.0, "finished")):
             monkeypatch.setattr(time, "time", lambda now=now: now)
-            store.note(kind, "p", 1, 0)
+            store.log_event(kind, "p", 1, 0)
         wanted = [(case().hash, 0)]
-        assert store.take(wanted) == wanted
+        assert store.reserve(wanted) == wanted
         with Store(tmp_path, create=True) as other:
             other.begin("nalm run e", "2.13.0")
-            assert other.take(wanted) == []  # its owner lives, whenever it began
+            assert other.reserve(wanted) == []  # its owner lives, whenever it began
         assert [event[2] for event in store.events()] == ["started", "checkpoint", "finished"]
         store.register(Experiment("e", "t", (case(),), (0, 1)))
         store.save(runs())
-        store.seen()
+        store.heartbeat()
         assert shipped.origin(store, "e", store.outcomes("e"))["date"] == "1969-12-31"
 
 
@@ -151,12 +151,12 @@ def test_a_file_that_is_removed_in_writing_because_the_clock_jumped_is_written_a
         if not removed:
             removed.extend((tmp_path / "checkpoints").glob("*.tmp"))
             monkeypatch.setattr(time, "time", lambda: 5e9)
-            checkpoints.tidy(tmp_path)
+            checkpoints.remove_stale_files(tmp_path)
             assert removed and not removed[0].exists()
 
     monkeypatch.setattr(checkpoints.os, "fsync", jump)
-    written = checkpoints.write(tmp_path, [("a", 0)], {"at": np.arange(3)})
-    assert checkpoints.read(written).runs == (("a", 0),)
+    written = checkpoints.save_checkpoint(tmp_path, [("a", 0)], {"at": np.arange(3)})
+    assert checkpoints.open_checkpoint(written).runs == (("a", 0),)
     assert list((tmp_path / "checkpoints").iterdir()) == [written]
 
 
@@ -196,7 +196,7 @@ def test_an_experiment_with_a_hostile_name_is_not_written_anywhere(name, tmp_pat
         ("experiments", "name", "a\x1b[2Jb"),
         ("experiments", "title", "x" * 2_000),
         ("runs", "formula", "a\x1b]0;owned\x07*b"),
-        ("runs", "formula", "a" * (database.LONGEST + 1)),
+        ("runs", "formula", "a" * (database.MAX_TEXT + 1)),
         ("runs", "seed", "seven"),
         ("runs", "outcome", "splendid"),
         ("sessions", "seen", "yesterday"),
@@ -225,7 +225,7 @@ def test_a_file_laid_out_by_somebody_else_is_refused(sql, tmp_path):
     filled(tmp_path)
     with Store(tmp_path, create=True) as store:
         store.db.executescript(sql)
-    with pytest.raises(NALMError, match="not laid out as nalm"):
+    with pytest.raises(NALMError, match="other tables or columns"):
         Store(tmp_path)
 
 
@@ -246,7 +246,7 @@ def everything(folder, tmp_path):
         status = timed("status", lambda: status_of(store))
         outcomes = timed("outcomes", store.outcomes)
         timed("summarise", lambda: summarise(outcomes))
-        timed("take", lambda: store.found([(case().hash, seed) for seed in range(1_000)]))
+        timed("take", lambda: store.lookup([(case().hash, seed) for seed in range(1_000)]))
     written = timed("report", lambda: page.write(folder, tmp_path / "page.html", "large"))
     assert status["experiments"][0]["runs"] == len(outcomes)
     return times, written
@@ -254,7 +254,7 @@ def everything(folder, tmp_path):
 
 def test_a_page_of_too_many_runs_holds_some_of_each_case_and_says_so(tmp_path, monkeypatch):
     fill(tmp_path / "out", 20, 30)
-    monkeypatch.setattr("nalm.report.study.MOST", 100)
+    monkeypatch.setattr("nalm.results.source.MOST", 100)
     assert page.held(page.studies(tmp_path / "out"), 200) == 10
     data = page.content(page.studies(tmp_path / "out"), with_landscapes=False)
     assert {len(rows) for rows in data["experiments"][0]["runs"].values()} == {30}

@@ -27,35 +27,35 @@ def drained(queue):
 
 def test_memory_halves_a_population_and_what_is_left_comes_after(tmp_path):
     queue = Queue(iter([job(2)]), tmp_path)
-    queue.broken(job(5), "memory")
+    queue.requeue(job(5), "memory")
     assert drained(queue) == [[0, 1], [2, 3, 4], [0, 1]]
 
 
 def test_a_lost_worker_is_bad_luck_three_times_then_it_is_the_size(tmp_path):
     queue = Queue(iter([]), tmp_path)
     for _ in range(2):
-        queue.broken(job(4), "lost")
+        queue.requeue(job(4), "lost")
         assert drained(queue) == [[0, 1, 2, 3]]
-    queue.broken(job(4), "lost")
+    queue.requeue(job(4), "lost")
     assert drained(queue) == [[0, 1], [2, 3]]
-    queue.broken(Job(job(4).runs[:2]), "lost")
+    queue.requeue(Job(job(4).runs[:2]), "lost")
     assert drained(queue) == [[0], [1]]
     with pytest.raises(NALMError, match=r"with seed 0 alone .*every finished run is safe"):
-        queue.broken(job(1), "lost")
+        queue.requeue(job(1), "lost")
 
 
 def test_a_checkpoint_in_between_and_a_node_that_went_away_are_not_counted(tmp_path):
     queue = Queue(iter([]), tmp_path)
     for _ in range(5):
-        queue.broken(job(4), "lost")
-        queue.broken(job(4), "moved")
+        queue.requeue(job(4), "lost")
+        queue.requeue(job(4), "moved")
         queue.advanced(job(4))
     assert drained(queue) == [[0, 1, 2, 3]] * 10
 
 
 def test_one_run_that_needs_too_much_is_a_sentence(tmp_path):
     with pytest.raises(NALMError, match="alone ran out of memory"):
-        Queue(iter([]), tmp_path).broken(job(1), "memory")
+        Queue(iter([]), tmp_path).requeue(job(1), "memory")
 
 
 @pytest.mark.slow

@@ -188,3 +188,28 @@ def test_populations_are_cut_for_the_workers_but_not_too_small():
         assert [run for piece in pieces for run in piece] == runs
         assert len(pieces) >= least and len(pieces) <= 4 * workers + 1
     assert len(made(CPU=8.0).pieces(short, True)) == 1
+
+
+@pytest.mark.slow
+def test_a_cluster_starts_on_a_machine_whose_name_no_server_knows(tmp_path):
+    pytest.importorskip("ray", reason="the extra 'ray' is not installed")
+    unshare = shutil.which("unshare")
+    if unshare is None or os.geteuid() != 0:
+        pytest.skip("only root can rename the machine for one process")
+    renamed = [
+        unshare,
+        "-u",
+        "sh",
+        "-c",
+        'echo nowhere.invalid > /proc/sys/kernel/hostname && exec "$@"',
+        "sh",
+    ]
+    options = ["--only", "unit=NMU", "--only", "range=1:2", "--seeds", "1", "--steps", "20", "--no-compile"]
+    command = [sys.executable, "-m", "nalm", "run", "quick", *options, "--workers", "1", "--on", "ray"]
+    done = subprocess.run(
+        [*renamed, *command, "--out", str(tmp_path), "--json"], capture_output=True, text=True, check=False
+    )
+    if "hostname" in done.stderr or "unshare" in done.stderr:
+        pytest.skip("the machine cannot be renamed here")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)[0]["success"]["n"] == 1

@@ -139,7 +139,7 @@ def test_a_selection_without_a_case_is_refused():
 
 
 def test_like_needs_a_unit_of_ones_own_and_any_experiment_may_have_the_recipe(mine):
-    with pytest.raises(NALMError, match="--like NMU says how to train a unit of your own"):
+    with pytest.raises(NALMError, match="--like NMU chooses the recipe of a user-defined unit"):
         ask(like="NMU")
     found = ask("thesis/ch3", units=[f"{mine}:Mine"], like="NMU")
     assert all(unit_of(e.cases[-1]).startswith("Mine@") for e in found)

@@ -15,7 +15,7 @@ from nalm.config import Arithmetic, Case, Experiment, Layer, Range, Recipe
 from nalm.engine import Run
 from nalm.engine.numbers import Training
 from nalm.errors import NALMError
-from nalm.lab.executors.base import Job, Settings, attempt, kept
+from nalm.lab.executors.base import Job, Settings, attempt, write_checkpoints
 from nalm.lab.run import run
 from nalm.results import checkpoints
 from nalm.results.store import Store
@@ -90,7 +90,7 @@ def begun(folder, steps, runs, save=True):
     while training.at < steps:
         training.advance()
     keys = [(r.case.hash, r.seed) for r in runs]
-    return checkpoints.write(folder, keys, {n: t.numpy() for n, t in training.state().items()})
+    return checkpoints.save_checkpoint(folder, keys, {n: t.numpy() for n, t in training.state().items()})
 
 
 def test_a_checkpoint_is_gone_on_with_and_deleted_when_all_its_runs_are_done(tmp_path):
@@ -125,9 +125,9 @@ def test_part_of_a_checkpoint_can_be_gone_on_with(tmp_path):
 def test_checkpoints_are_written_in_time(tmp_path):
     job = Job(tuple(Run(case(steps=300), s, s) for s in range(2)))
     settings = Settings(tmp_path, "cpu", False, (), save_every=0.0)
-    kinds = [m.kind for m in kept(attempt(job, settings), tmp_path)]
+    kinds = [m.kind for m in write_checkpoints(attempt(job, settings), tmp_path)]
     assert kinds.count("checkpoint") == 2 and kinds[0] == "started" and kinds[-1] == "finished"
-    (found,) = checkpoints.found(tmp_path)
+    (found,) = checkpoints.list_checkpoints(tmp_path)
     assert list(found.runs) == job.keys
 
 
@@ -149,14 +149,14 @@ def test_half_written_checkpoints_of_killed_processes_are_removed(tmp_path):
     for path in (old, new):
         path.write_text("half")
     os.utime(old, (0, 0))
-    checkpoints.tidy(tmp_path)
+    checkpoints.remove_stale_files(tmp_path)
     assert not old.exists() and new.exists()
 
 
 def test_a_checkpoint_that_goes_away_meanwhile_is_passed_over(tmp_path, monkeypatch):
     path = begun(tmp_path, 100, [Run(case(), s, s) for s in range(2)])
-    monkeypatch.setattr(checkpoints, "read", lambda p: (_ for _ in ()).throw(FileNotFoundError(p)))
-    assert checkpoints.found(tmp_path) == [] and path.exists()
+    monkeypatch.setattr(checkpoints, "open_checkpoint", lambda p: (_ for _ in ()).throw(FileNotFoundError(p)))
+    assert checkpoints.list_checkpoints(tmp_path) == [] and path.exists()
 
 
 @pytest.mark.parametrize("device", ["meta", "mps", "cuda:7", "nonsense"])
@@ -176,8 +176,8 @@ def test_a_damaged_checkpoint_stops_with_a_sentence(tmp_path):
 def test_an_error_in_a_worker_is_the_same_sentence(tmp_path):
     path = begun(tmp_path, 100, [Run(case(), s, s) for s in range(3)])
     arrays = safetensors.numpy.load_file(path) | {"params.layers.0.weight": np.zeros((3, 1, 5), np.float32)}
-    keys = checkpoints.read(path).runs
-    checkpoints.write(tmp_path, keys, arrays)
+    keys = checkpoints.open_checkpoint(path).runs
+    checkpoints.save_checkpoint(tmp_path, keys, arrays)
     with pytest.raises(NALMError, match="another population"):
         run([experiment()], tmp_path, compiled=False, workers=2)
 

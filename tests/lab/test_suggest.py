@@ -21,7 +21,8 @@ from nalm.config import Growth, Layer, Ramp, Range, Recipe
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
 from nalm.lab import request as asked
-from nalm.lab.suggest import BASELINES, distance, shipped_rows, suggest
+from nalm.lab.measured import BASELINES, shipped_rows
+from nalm.lab.suggest import distance, suggest
 
 ROWS = json.loads(gzip.decompress(files("nalm.data").joinpath("summary.json.gz").read_bytes()))
 CH3 = [r for r in ROWS if r["experiment"].startswith("thesis/ch3/")]  # for what is said here in numbers

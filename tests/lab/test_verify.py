@@ -37,15 +37,15 @@ def findings(folder, tmp_path, change):
     with Store(tmp_path, create=True) as store:
         store.db.execute(change)
     with Store(tmp_path) as store:
-        return [f.what for f in verify.recomputed(store)]
+        return [f.what for f in verify.recompute(store)]
 
 
 def test_real_runs_are_true(folder):
     with Store(folder) as store:
-        assert list(verify.recomputed(store)) == []
-        chosen = verify.sampled(store.outcomes(), 2, 7)
+        assert list(verify.recompute(store)) == []
+        chosen = verify.sample(store.outcomes(), 2, 7)
         assert len(chosen) == 2
-        assert [verify.trained_again(store, o, "cpu") for o in chosen] == [[], []]
+        assert [verify.train_again(store, o, "cpu") for o in chosen] == [[], []]
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,8 @@ def test_a_run_that_was_not_trained_so_is_found(folder, tmp_path):
             store.db.execute(f"DELETE FROM {table} WHERE seed = 0")
             store.db.execute(f"UPDATE {table} SET seed = 0")
     with Store(tmp_path) as store:
-        assert list(verify.recomputed(store)) == []
-        found = verify.trained_again(store, store.outcomes()[0], "cpu")
+        assert list(verify.recompute(store)) == []
+        found = verify.train_again(store, store.outcomes()[0], "cpu")
     assert any("the start of" in f.what for f in found)
 
 
@@ -110,7 +110,7 @@ def test_networks_that_read_images_are_true(tmp_path):
     asked = Experiment("images", "Small ones", (pair, fixed, late), (0,))
     run([asked], tmp_path, device="cpu", workers=1)
     with Store(tmp_path) as store:
-        assert list(verify.recomputed(store)) == []
+        assert list(verify.recompute(store)) == []
         (o,) = (o for o in store.outcomes() if o.case == pair)
-        assert verify.trained_again(store, o, "cpu") == []
+        assert verify.train_again(store, o, "cpu") == []
     assert {"best step"} <= set(findings(tmp_path, tmp_path / "changed", "UPDATE runs SET best_step = 0"))

@@ -20,7 +20,7 @@ def made(folder, table, name="e", cases=None):
             Experiment(name, f"title of {name}", tuple(cases or dict.fromkeys(table.cases)), (0, 1))
         )
         store.save(table)
-        store.note("finished", "p", len(table), 2_000)
+        store.log_event("finished", "p", len(table), 2_000)
     return folder / NAME
 
 
@@ -35,7 +35,7 @@ def test_every_run_is_there_once_with_its_arrays_and_its_session(tmp_path):
         assert [(o.case, o.seed) for o in store.outcomes("f")] == [(case(), 0), (case(), 1), (other, 7)]
         assert store.arrays(other.hash, 7).keys() == store.arrays(case().hash, 0).keys()
         assert [s["command"] for s in store.sessions()] == ["nalm run e", "nalm run f"]
-        assert store.trainers("e") == {1} and store.trainers("f") == {1, 2}
+        assert store.session_ids("e") == {1} and store.session_ids("f") == {1, 2}
         assert len(store.events()) == 2
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "b", "c.db"]
 
@@ -75,7 +75,7 @@ def test_what_is_there_is_never_replaced_and_two_files_are_needed(tmp_path):
     a = made(tmp_path / "a", runs())
     (tmp_path / "c.db").write_text("precious")
     shutil.copytree(tmp_path / "a", tmp_path / "b")
-    with pytest.raises(NALMError, match="is there already"):
+    with pytest.raises(NALMError, match="exists already"):
         merge([a, tmp_path / "b"], tmp_path / "c.db")
     assert (tmp_path / "c.db").read_text("utf-8") == "precious"
     with pytest.raises(NALMError, match="two results files or more"):
@@ -88,7 +88,7 @@ def test_a_damaged_source_stops_the_merge(tmp_path):
     a, b = made(tmp_path / "a", runs()), made(tmp_path / "b", runs())
     with Store(tmp_path / "b", create=True) as store:
         store.db.execute("UPDATE runs SET seed = 'seven' WHERE seed = 1")
-    with pytest.raises(NALMError, match=r"damaged: .* among its runs .*seven"):
+    with pytest.raises(NALMError, match=r"damaged: the row .*seven' of table 'runs'"):
         merge([a, b], tmp_path / "c.db")
 
 

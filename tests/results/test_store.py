@@ -66,30 +66,30 @@ def test_a_transaction_that_fails_leaves_nothing_behind(store):
 
 def test_runs_taken_by_a_living_process_are_not_handed_out_again(store):
     wanted = keys(runs())
-    assert store.take(wanted[:1]) == wanted[:1]
+    assert store.reserve(wanted[:1]) == wanted[:1]
     with Store(store.folder, create=True) as other:
         other.begin("nalm run quick", "2.13.0")
-        assert other.take(wanted) == wanted[1:]
+        assert other.reserve(wanted) == wanted[1:]
         assert [s["alive"] for s in other.sessions()] == [True, True]
-    assert store.take(wanted) == wanted[1:]  # the other has closed and given it back
+    assert store.reserve(wanted) == wanted[1:]  # the other has closed and given it back
 
 
 def test_runs_taken_by_a_killed_process_are_free_again(store):
     wanted = keys(runs())
     script = (
         "import os, sys\nfrom nalm.results.store import Store\n"
-        "s = Store(sys.argv[1], create=True); s.begin('x', 'y'); s.take([(sys.argv[2], 0)]); os._exit(9)"
+        "s = Store(sys.argv[1], create=True); s.begin('x', 'y'); s.reserve([(sys.argv[2], 0)]); os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", script, str(store.folder), wanted[0][0]], check=False)
     assert [s["alive"] for s in store.sessions()] == [True, False]
-    assert store.take(wanted) == wanted
+    assert store.reserve(wanted) == wanted
 
 
 def test_finished_runs_cannot_be_taken(store):
     table = runs()
-    assert store.take(keys(table)) == keys(table)
+    assert store.reserve(keys(table)) == keys(table)
     store.save(table)
-    assert store.take(keys(table)) == []
+    assert store.reserve(keys(table)) == []
 
 
 def test_two_processes_may_make_the_same_folder_at_once(tmp_path):
@@ -174,17 +174,17 @@ def test_a_store_that_is_being_written_is_not_called_cut_short(tmp_path):
 
 
 def test_runs_that_a_killed_process_had_begun_are_counted(store):
-    assert store.begun() == 0
+    assert store.count_abandoned() == 0
     store.db.execute("INSERT INTO sessions VALUES (77, 'gone', 'c', 'v', 't', 'p', 1.0, 2.0)")
     store.db.execute("INSERT INTO taken VALUES ('x', 1, 77)")
-    assert store.begun() == 1
+    assert store.count_abandoned() == 1
 
 
 def test_who_trained_an_experiment_is_known(store):
     store.register(Experiment("e", "title", (case(),), (0, 1)))
-    assert store.trainers("e") == set()
+    assert store.session_ids("e") == set()
     store.save(runs())
-    assert store.trainers("e") == {store.session}
+    assert store.session_ids("e") == {store.session}
 
 
 def test_a_store_with_a_damaged_page_gives_a_sentence(tmp_path):
@@ -209,7 +209,7 @@ def test_a_name_inside_that_is_no_text_gives_a_sentence(tmp_path, name):
     if changed == data:
         Store(tmp_path).close()
         return
-    with pytest.raises(NALMError, match=r"damaged|not laid out"):
+    with pytest.raises(NALMError, match=r"damaged|other tables or columns"):
         Store(tmp_path)
 
 

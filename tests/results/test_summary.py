@@ -1,19 +1,11 @@
-"""Summaries and their tables."""
+"""Summaries of the runs of a case."""
 
-import io
 import json
 import math
-from dataclasses import replace
 
-import pytest
-from made import claim, outcomes
-from rich.console import Console
+from made import outcomes
 
-from nalm.claims import judge
-from nalm.cli.tables import results as tables
 from nalm.config import Range
-from nalm.experiments import EXPERIMENTS
-from nalm.lab.costs import Machine
 from nalm.results.summary import summarise
 
 RUNS = (
@@ -21,13 +13,6 @@ RUNS = (
     + outcomes("NALU", [True] * 5 + [False] * 20)
     + outcomes("NMU", [False] * 25, train=Range(-2, -1))
 )
-
-
-def printed(*parts, width=80):
-    console = Console(file=io.StringIO(), width=width, force_terminal=False)
-    for part in parts:
-        console.print(part)
-    return console.file.getvalue()
 
 
 def test_each_case_gets_its_numbers():
@@ -43,61 +28,3 @@ def test_a_summary_is_plain_json():
         row = json.loads(json.dumps(summary.plain(), allow_nan=False))
         assert row["success"]["n"] == 25 and row["unit"] in ("NMU", "NALU")
     assert summarise(RUNS)[2].plain()["solved_at"]["estimate"] is None
-
-
-def test_the_table_fits_the_terminal_and_shows_intervals():
-    summaries = summarise(RUNS)
-    text = printed(*tables.success(summaries, 80))
-    assert max(map(len, text.splitlines())) <= 80
-    assert "1.00" in text and "[.87,1.0]" in text and "U[-2,-1)" in text
-
-
-def test_units_that_do_not_fit_go_into_a_second_table():
-    many = [o for unit in ("NMU", "NALU", "NPU", "NAU", "NRU", "INALU") for o in outcomes(unit, [True])]
-    parts = list(tables.success(summarise(many), 40))
-    assert len(parts) in (4, 6)  # a title and a table each
-    text = printed(*parts, width=40)
-    assert all(unit in text for unit in ("NMU", "INALU"))
-    assert max(map(len, text.splitlines())) <= 40
-
-
-def test_claims_are_shown_with_their_verdict():
-    text = printed(tables.beside([judge(claim("success_rate", 0.5), RUNS)]))
-    assert "differs" in text and "0.5" in text and "Fig. 1" in text
-
-
-def test_every_experiment_can_be_listed_and_shown():
-    assert "thesis/ch3/mul" in printed(tables.listing(EXPERIMENTS.values(), Machine("cpu", 2)))
-    for experiment in EXPERIMENTS.values():
-        text = printed(*tables.shown(experiment))
-        assert experiment.name in text and max(map(len, text.splitlines())) <= 80
-
-
-def test_cases_that_differ_in_their_loss_stand_side_by_side():
-    plain = outcomes("NAU", [False] * 5)
-    other = plain[0].case.replace(recipe=plain[0].case.recipe.replace(loss="centred"))
-    summaries = summarise(plain + [replace(o, case=other, outcome="solved", solved_at=1_000) for o in plain])
-    text = printed(*tables.success(summaries))
-    assert "NAU (centred)" in text and "0.00" in text and "1.00" in text
-    assert [s.plain()["loss"] for s in summaries] == ["mse", "centred"]
-
-
-def test_names_of_folders_are_no_markup():
-    found = {
-        "folder": "a[/b]",
-        "experiments": [],
-        "working": [],
-        "checkpoints": [],
-        "networks": [],
-        "begun": 3,
-    }
-    assert "a[/b]" in printed(*tables.status(found)) and "3 runs were begun" in printed(*tables.status(found))
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.01234, "0.0123"), (12_345.6, "12,346"), (5.4e17, "5.4e+17"), (math.inf, "not finite")],
-)
-def test_numbers_of_any_size_fit_a_cell(value, text):
-    assert tables._few(value) == text
-    assert tables._number(value, -math.inf, math.inf) == text

@@ -62,7 +62,7 @@ def _store(folder: Path) -> bytes:
         store.begin("nalm run e", "2.13.0")
         store.register(Experiment("e/f", "A title", (case(), other), (0, 1)))
         store.save(runs([case(), case(), other], [0, 1, 0], [1e-12, 1.0, 0.5]))
-        store.note("finished", "p", 3, 2_000)
+        store.log_event("finished", "p", 3, 2_000)
     return (folder / NAME).read_bytes()
 
 
@@ -77,7 +77,7 @@ def _read_store(folder: Path) -> None:
             if outcomes:
                 shipped.ship(store, name, folder / "shipped")
         shipped.table(outcomes)
-        store.pace("cpu")
+        store.timings("cpu")
         store.events()
 
 
@@ -139,18 +139,18 @@ def arrays(folder: Path) -> Target:
 
 def checkpoint(folder: Path) -> Target:
     """A checkpoint, and what training makes of it; its sum always fits, or nothing would get further."""
-    fits = mock.patch.object(checkpoints, "_sum", lambda arrays, about: "sum")
+    fits = mock.patch.object(checkpoints, "_checksum", lambda arrays, about: "sum")
     wanted = [Run(case(), seed, seed) for seed in range(3)]
     training = Training(wanted, torch.device("cpu"), compiled=False)
     training.advance()
     keys = [(run.case.hash, run.seed) for run in wanted]
     with fits:
-        path = checkpoints.write(folder, keys, {n: t.numpy() for n, t in training.state().items()})
+        path = checkpoints.save_checkpoint(folder, keys, {n: t.numpy() for n, t in training.state().items()})
     valid = path.read_bytes()
 
     def load(data: bytes) -> None:
         path.write_bytes(_put_together(data))
-        found = checkpoints.read(path)
+        found = checkpoints.open_checkpoint(path)
         part = Training.__new__(Training)
         part.__dict__.update(training.__dict__)
         with fits:

@@ -1,1 +1,1 @@
-"""What the commands print as tables."""
+"""Tables that the commands print, one file per command or kind of result; ``screen`` prints them."""

@@ -1,6 +1,5 @@
-"""Results as tables for a terminal; they fit its width."""
+"""Tables of finished runs: success rates, measures, accuracies, sequences by length, compositions, claims."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -14,21 +13,19 @@ from nalm.claims import Verdict
 from nalm.claims.lengths import Kind, Length, Row, published, titles
 from nalm.claims.rules.images import folds
 from nalm.claims.rules.spreads import median_spread
-from nalm.config import Case, Claim, Experiment
+from nalm.cli.tables.numbers import few, interval, number
+from nalm.config import Case, Claim
 from nalm.experiments.names import names as names_of
-from nalm.lab import costs
-from nalm.lab.costs import Machine
 from nalm.results.runs import Outcome
 from nalm.results.summary import Summary
-from nalm.stats import Interval
 
 CELL = 10  # characters that a cell such as [.87,1.0] takes
 
 
 def success(summaries: Sequence[Summary], width: int = 80, experiment: str = "") -> Iterator[Table | str]:
-    """Success rates with their 95% intervals: ranges down, units across, one title and table per task.
+    """Show success rates with 95% intervals, one title and table per task: a row per range, a column per unit.
 
-    Where a sweep is of something else than ranges, that goes down.
+    A sweep over something other than ranges has a row for each of its values.
     """
     called = names_of(experiment, (s.case for s in summaries))
     names, where, along = called.labels, called.places, called.axis
@@ -55,7 +52,7 @@ def success(summaries: Sequence[Summary], width: int = 80, experiment: str = "")
 
 
 def measures(outcomes: Sequence[Outcome], experiment: str = "") -> Iterator[Table | str]:
-    """What cases ask for at the end of training: the median over runs, and how far they lie from it."""
+    """Show the measures at the end of training: median over runs and median absolute deviation."""
     names = names_of(experiment, (o.case for o in outcomes)).labels
     groups: dict[tuple[str, str], dict[str, list[Outcome]]] = {}
     for o in outcomes:
@@ -68,13 +65,13 @@ def measures(outcomes: Sequence[Outcome], experiment: str = "") -> Iterator[Tabl
             table.add_column(title)
         for model, runs in models.items():
             spreads = [median_spread([o.measures[name] for o in runs]) for name in measured]
-            cells = [f"{_few(s.estimate)}\n[dim]± {s.high - s.estimate:.2g}[/]" for s in spreads]
+            cells = [f"{few(s.estimate)}\n[dim]± {s.high - s.estimate:.2g}[/]" for s in spreads]
             table.add_row(escape(model), str(len(runs)), *cells)
         yield table
 
 
 def accuracies(outcomes: Sequence[Outcome], experiment: str = "") -> Iterator[Table | str]:
-    """Of networks that read images: the share of right outputs, as a mean over folds with Student's interval."""
+    """Show the accuracy of networks that read images: mean over folds with Student's interval."""
     names = names_of(experiment, (o.case for o in outcomes)).labels
     table = Table(box=box.SIMPLE_HEAD)
     for name in ("layer", "epochs", "test %", "training %", "weights"):
@@ -91,14 +88,14 @@ def accuracies(outcomes: Sequence[Outcome], experiment: str = "") -> Iterator[Ta
         learnt = f"{spelt[0][0]} in {spelt[0][1]} of {len(runs)}" if spelt else ""
         done = case.recipe.steps / case.epoch
         epochs = f"{done:,.0f}" if done >= 1 else f"{done:.2g}"
-        table.add_row(names[case], epochs, *(_interval(m) for m in means), escape(learnt))
+        table.add_row(names[case], epochs, *(interval(m) for m in means), escape(learnt))
     most = folds(max(groups.values(), key=len))
     yield f"Accuracy of outputs: mean over {most} \\[95% interval]"
     yield table
 
 
 def by_length(found: Mapping[Kind, Sequence[Row]]) -> Iterator[Table | str]:
-    """Of networks on sequences: at every length the limit, and how many runs of each cell are below it."""
+    """Show, for networks on sequences, the threshold at every length and how many runs are below it."""
     names = titles(found)
     for kind, rows in found.items():
         table = Table("length", "limit", *(row.name for row in rows), box=box.SIMPLE_HEAD)
@@ -133,7 +130,7 @@ def _short(value: float) -> str:
 
 
 def beside(verdicts: Iterable[Verdict]) -> Table:
-    """Published numbers beside ours."""
+    """Show published numbers beside ours."""
     table = Table(
         "claim", "published", "ours", "", title="Beside the published numbers", title_justify="left"
     )
@@ -141,120 +138,12 @@ def beside(verdicts: Iterable[Verdict]) -> Table:
         shade = {"agrees": "green", "differs": "red"}.get(v.verdict, "dim")
         c = v.claim
         label = f"{c.unit} {c.operation} {c.where}\n[dim]{c.metric}, {c.place}[/]"
-        table.add_row(label, _number(c.value, c.low, c.high), _interval(v.ours), f"[{shade}]{v.verdict}[/]")
+        table.add_row(label, number(c.value, c.low, c.high), interval(v.ours), f"[{shade}]{v.verdict}[/]")
     return table
-
-
-def _number(value: float, low: float | None, high: float | None, between: str = "\n") -> str:
-    if low is None or high is None or low == high or not math.isfinite(high - low):
-        return _few(value)
-    return f"{_few(value)}{between}[dim]\\[{_few(low)}, {_few(high)}][/]"
-
-
-def _few(value: float) -> str:
-    """Three digits, a whole number from a thousand on, a power of ten where that is shorter, or that it is none."""
-    if not math.isfinite(value):
-        return "not finite"
-    return f"{value:,.0f}" if 1_000 <= abs(value) < 1e9 else f"{value:.3g}"
-
-
-def _interval(interval: Interval | None) -> str:
-    if interval is None:
-        return ""
-    low, high = (None if end != end else end for end in (interval.low, interval.high))
-    return _number(interval.estimate, low, high)
-
-
-def listing(experiments: Iterable[Experiment], machine: Machine, factor: float = 1.0) -> Table:
-    """What can be run, and what it costs."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for name in ("experiment", "runs", "run-steps", "time", "what it asks"):
-        table.add_column(name, no_wrap=name != "what it asks")
-    for e in experiments:
-        steps = sum(case.recipe.steps for case in e.cases) * len(e.seeds)
-        runs = len(e.cases) * len(e.seeds)
-        time = costs.spoken(costs.estimate(e, machine, factor))
-        table.add_row(e.name, f"{runs:,}", f"{steps:.2g}", time, e.title)
-    return table
-
-
-def _widest(names: Iterable[str]) -> int:
-    """Letters of the longest word: names of units are what --only takes, and are not cut."""
-    return min(24, max(len(word) for name in names for word in name.split()))
-
-
-def shown(experiment: Experiment) -> Iterator[Table | str]:
-    """An experiment in full: cases by recipe, then what was published."""
-    yield f"[bold]{experiment.name}[/]: {experiment.title}"
-    called = names_of(experiment.name, experiment.cases)
-    names, standing, along = called.labels, called.places, called.axis
-    over = "trained on" if along == "range" else "with"
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for name in ("model", "operation", "inputs", over, "steps", "lr", "pressure and rules"):
-        table.add_column(name, overflow="fold", min_width=_widest(names.values()) if name == "model" else 1)
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for case in experiment.cases:
-        r = case.recipe
-        rules = [f"{name} {ramp.weight:g} ({ramp.start:g} to {ramp.end:g})" for name, ramp in r.penalties]
-        rules += [f"{n} {g.start:g} to {g.end:g}" for n, g in (("L1", r.l1), ("L2", r.l2)) if g is not None]
-        rules += [f"clip {c:g}" for c in (r.clip_value, r.clip_norm) if c]
-        rules += ["iNALU's rules"] if r.inalu else []
-        rules += [f"gradient noise {r.gradient_noise:g}"] if r.gradient_noise else []
-        rules += (
-            [f"{r.optimiser} {r.momentum:g}" if r.momentum else r.optimiser] if r.optimiser != "adam" else []
-        )
-        rules += [r.loss if not r.then else f"{r.loss}, from {r.switch} {r.then}"] if r.loss != "mse" else []
-        key = (names[case], case.operation, str(case.inputs), f"{r.steps:,}", f"{r.lr:g}", ", ".join(rules))
-        groups.setdefault(key, []).append(standing[case])
-    for (unit, operation, inputs, *rest), ranges in groups.items():
-        several = f"{len(ranges)} ranges" if along == "range" else f"{ranges[0]} to {ranges[-1]}"
-        table.add_row(unit, operation, inputs, ranges[0] if len(ranges) == 1 else several, *rest)
-    yield table
-    yield f"Ranges: {', '.join(dict.fromkeys(f'{c.train} then {c.test}' for c in experiment.cases))}"
-    yield f"Seeds: {len(experiment.seeds)} ({experiment.seeds[0]} to {experiment.seeds[-1]})."
-    if experiment.claims:
-        claims = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-        for name in ("published", "value", "unit", "trained on", "where it stands"):
-            widest = _widest(c.unit for c in experiment.claims) if name == "unit" else 1
-            claims.add_column(name, overflow="fold", min_width=widest)
-        alike: dict[tuple[str, ...], list[str]] = {}
-        for c in experiment.claims:
-            same = (c.metric.replace("_", " "), _number(c.value, c.low, c.high, " "), c.unit, c.place)
-            alike.setdefault(same, []).append(c.where)
-        for (metric, value, unit, place), found in alike.items():
-            where = (
-                found[0]
-                if len(found) == 1
-                else f"{len(found)} {'ranges' if along == 'range' else 'settings'}"
-            )
-            claims.add_row(metric, value, unit, where, place)
-        yield claims
-
-
-def status(found: dict[str, Any]) -> Iterator[Table | str]:
-    """What a results folder holds."""
-    table = Table(
-        "experiment", "cases", "runs", "solved", "unsolved", "diverged", title=f"In {escape(found['folder'])}"
-    )
-    for row in found["experiments"]:
-        names = ("experiment", "cases", "runs", "solved", "unsolved", "diverged")
-        table.add_row(*(escape(f"{row[n]:,}" if isinstance(row[n], int) else row[n]) for n in names))
-    yield table
-    for process in found["working"]:
-        yield f"At work for {process['since']:.0f} s: {escape(process['command'])}"
-    for checkpoint in found["checkpoints"]:
-        yield f"{checkpoint['runs']} runs wait in a checkpoint; the command that began them goes on with them."
-    for n in found["networks"]:
-        yield escape(f"{n['case']}, seed {n['seed']}, stands at step {n['at']:,} of {n['steps']:,}.")
-    if found["begun"]:
-        many = "1 run was" if found["begun"] == 1 else f"{found['begun']:,} runs were"
-        yield f"{many} begun and not finished; the command that did so goes on from there."
-    if not any(found[name] for name in ("working", "checkpoints", "networks", "begun")):
-        yield "Nobody is at work here, and nothing is left half done."
 
 
 def compositions(rows: Sequence[dict[str, Any]]) -> Iterator[Table | str]:
-    """Thesis Table 7.3 beside ours, how runs ended, and the expressions learnt beside Tables 7.4 to 7.6."""
+    """Show our numbers beside Mistry 2023, Table 7.3, how runs ended, and expressions beside Tables 7.4 to 7.6."""
     table = Table(
         "network",
         "correct",
@@ -270,7 +159,7 @@ def compositions(rows: Sequence[dict[str, Any]]) -> Iterator[Table | str]:
         c, p = r["correct"], r["published"]
         correct = f"{c['mean']:.1f} of {r['formulas']}\n[dim]{c['low']} to {c['high']}, {r['ever']} ever[/]"
         errors = [
-            f"{_few(r[n]['mean'])}\n[dim]sd {_few(r[n]['sd'])}[/]" for n in ("interpolation", "extrapolation")
+            f"{few(r[n]['mean'])}\n[dim]sd {few(r[n]['sd'])}[/]" for n in ("interpolation", "extrapolation")
         ]
         told = [f"{p[m]:g}" if m in p else "" for m in ("n_correct", "interp_mse_mean", "extrap_mse_mean")]
         table.add_row(escape(r["network"]), correct, told[0], errors[0], told[1], errors[1], told[2])

@@ -1,1 +1,1 @@
-"""How fast training is on this machine."""
+"""Benchmarks of training speed: ``numbers`` for units, ``images`` for networks that read images."""

@@ -1,4 +1,4 @@
-"""How fast networks that read images train, beside a plain loop of one fold at a time, in the same process.
+"""Measure networks that read images against a plain loop of one fold at a time, in the same process.
 
 ``nalm bench mnist``: milliseconds per fold-step (one optimiser step of one fold, 128 pairs of images), and the ratio to
 eager PyTorch with its own Adam. The plain loop has its images on the device too, more than a loader would give it.
@@ -36,7 +36,7 @@ class Speed:
 
 
 class Plain(nn.Module):
-    """The same network as anybody would write it."""
+    """The same network in plain PyTorch."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class Plain(nn.Module):
         self.weight = nn.Parameter(torch.rand(2) / 2 + 0.25)
 
     def forward(self, images: Tensor) -> Tensor:
-        """The product (batch, 1) of the digits on images (batch, 2, 28, 28), by a NMU."""
+        """Return the product (batch, 1) of the digits on images (batch, 2, 28, 28), by a NMU."""
         x = images.flatten(0, 1).unsqueeze(1)
         x = T.max_pool2d(T.relu(self.conv2(T.relu(self.conv1(x)))), 2)
         x = T.relu(self.fc1(T.dropout(x.flatten(1), 0.25)))
@@ -55,7 +55,7 @@ class Plain(nn.Module):
 
 
 def _timed(step: Callable[[], object], device: torch.device, steps: int) -> float:
-    """Milliseconds per call, the best of three rounds."""
+    """Return the milliseconds per call, the best of three rounds."""
     best = float("inf")
     for _ in range(3):
         started = time.perf_counter()
@@ -68,7 +68,7 @@ def _timed(step: Callable[[], object], device: torch.device, steps: int) -> floa
 
 
 def plain(program: Program, device: torch.device, steps: int) -> float:
-    """One fold, eagerly: torch's modules, dropout and Adam."""
+    """Return the milliseconds per step of one fold with torch's modules, dropout and Adam, eagerly."""
     case, pictures = program.case, program.pictures
     network = Plain().to(device)
     optimiser = torch.optim.Adam(network.parameters(), lr=case.recipe.lr)
@@ -89,7 +89,7 @@ def plain(program: Program, device: torch.device, steps: int) -> float:
 
 
 def ours(program: Program, folds: int, steps: int) -> float:
-    """Several folds side by side; milliseconds per step of one."""
+    """Return the milliseconds per step of one fold when several are trained together."""
     members = [Member(program, seed) for seed in range(folds)]
     for member in members:
         member.shuffle(0)
@@ -104,7 +104,7 @@ def ours(program: Program, folds: int, steps: int) -> float:
 
 
 def bench(device: torch.device, quick: bool, data: str, show: Callable[[Speed], None]) -> list[Speed]:
-    """The plain loop, then ways of ours, shown as they come."""
+    """Measure the plain loop, then the modes of the engine; ``show`` is called with each."""
     on_gpu = device.type == "cuda"
     case = _case(on_gpu, data)
     steps = 300 if on_gpu else 3
@@ -132,7 +132,7 @@ def bench(device: torch.device, quick: bool, data: str, show: Callable[[Speed], 
 
 
 def _case(full: bool, data: str) -> Case:
-    """The product behind a NMU; with digits made in code where no files are named, small on a CPU."""
+    """Return the case: digit product by a NMU; without ``data`` with digits made in code, and small on a CPU."""
     case = pressed(product(Layer("NMU")), 100, "weight")
     if data and full:
         return case

@@ -1,7 +1,7 @@
-"""How fast the engine is, beside a plain loop that trains one module at a time, in the same process.
+"""Measure the engine against a plain loop that trains one module at a time, in the same process.
 
 ``nalm bench [--json] [--quick]``: microseconds per run-step (one optimiser step of one run), and the
-ratio to the plain loop. Absolute times vary with the machine; ratios are what we promise.
+ratio to the plain loop. Absolute times vary with the machine; ratios vary less.
 """
 
 import json
@@ -45,13 +45,13 @@ class Timing:
 
 
 def small(unit: str, inputs: int = 2, batch: int = 128) -> Case:
-    """The single-module task of thesis chapter 3."""
+    """Return the single-module task of Mistry 2023, chapter 3."""
     recipe = SMALL[unit].replace(batch=batch)
     return Case((Layer(unit),), Arithmetic("multiply", Range(1, 2), Range(2, 6), inputs=inputs), recipe)
 
 
 def two_layers() -> Case:
-    """The Arithmetic Dataset Task: 100 inputs, sums of 25, their product."""
+    """Return the Arithmetic Dataset Task: 100 inputs, two sums of 25 of them, their product."""
     layers = (Layer("NAU", 2), Layer("NMU"))
     return Case(
         layers,
@@ -61,7 +61,7 @@ def two_layers() -> Case:
 
 
 def measure(case: Case, runs: int, device: torch.device, compiled: bool, seconds: float) -> tuple[float, str]:
-    """Microseconds per run-step, the best of three, and how the steps were run."""
+    """Return the microseconds per run-step (best of three) and the mode: eager, compiled or captured."""
     program = Program([Run(case, seed, seed) for seed in range(runs)], device, compiled)
     program.advance(204, "mse")  # compiles and captures
 
@@ -77,7 +77,7 @@ def measure(case: Case, runs: int, device: torch.device, compiled: bool, seconds
 
 
 def naive(case: Case, seconds: float) -> float:
-    """Microseconds per step of a plain loop: one module, torch.optim.Adam, fresh batches by torch.rand."""
+    """Return the microseconds per step of a plain loop: one module, torch.optim.Adam, fresh batches by torch.rand."""
     network = Network(case.model, case.inputs)
     optimiser = torch.optim.Adam(network.parameters(), lr=case.recipe.lr)
     names = [name for name, _ in case.recipe.penalties] + (["weight"] if case.recipe.inalu else [])
@@ -120,7 +120,7 @@ def bench(
     quick: bool = False,
     show: Callable[[Timing], None] | None = None,
 ) -> list[Timing]:
-    """All measurements for one device, shown as they come."""
+    """Take all measurements for one device; ``show`` is called with each."""
     every = torch.get_num_threads()
     threads = [1, every] if device.type == "cpu" and every > 1 else [1]
     modes = [False, True] if device.type == "cpu" and not quick else [True]

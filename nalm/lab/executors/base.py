@@ -1,34 +1,36 @@
-"""Who trains, and how one population is trained: what all workers do, on this machine or on a cluster.
+"""What all executors share: the settings of a run, messages from workers, and the training of one population.
 
-A driver hands out jobs and receives messages; it alone writes results.
+The driver hands out jobs, receives messages, and is the only process that writes results.
 """
 
+import contextlib
 import time
 import traceback
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TextIO
 
 import torch
 
 from nalm.engine import Run, Trainer, device_for, trainer
-from nalm.engine.compiler import out_of_memory
+from nalm.engine.compiler import NotCompiled, out_of_memory
 from nalm.errors import NALMError
 from nalm.lab.executors.queue import Job as Job
 from nalm.results import checkpoints
-from nalm.results import networks as saved
+from nalm.results.networks import load_networks, save_networks
 from nalm.results.store import Arrays, Finished, Key
 
 SAVE_EVERY = 15.0  # seconds between checkpoints
-TELL_EVERY = 0.3  # seconds between messages about one population
+REPORT_EVERY = 0.3  # seconds between progress messages about one population
 MOST_ON_GPU = 12  # processes that share a GPU: each holds half a gigabyte of it
-NOBODY = Job(())
+NO_JOB = Job(())  # the job in a message of a worker: the driver knows which it is
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What all workers of a run have in common."""
+    """Settings that are the same for all workers of a run."""
 
     folder: Path
     device: str = "auto"
@@ -36,14 +38,13 @@ class Settings:
     units: tuple[str, ...] = ()  # FILE.py:Class of units that are not part of the library
     save_every: float = SAVE_EVERY
     data: str = ""  # the folder of MNIST's files
-    reads_images: bool = False  # whether there are populations that read images
 
 
 @dataclass(frozen=True)
 class Message:
-    """What is said of a job: started, resumed, progress, checkpoint (its state), finished (its runs).
+    """A report about a job: started, resumed, progress, checkpoint (with its state) or finished (with its runs).
 
-    Or that it was broken off, and is put back: memory (it ran out), lost (the worker), moved (the node went away).
+    Or a failure: memory (it ran out), lost (the worker ended), moved (the node left the cluster).
     """
 
     kind: str
@@ -51,40 +52,46 @@ class Message:
     at: int = 0
     solved: int = 0
     runs: Finished | None = None
-    state: Arrays | None = None  # a checkpoint on its way to whoever writes it
-    worker: str = ""  # NODE:PROCESS of who says so
+    state: Arrays | None = None  # a checkpoint that is still to be written
+    worker: str = ""  # NODE:PROCESS of the sender
+    warning: str = ""  # why a population is trained uncompiled
 
 
 class Executor(Protocol):
-    """Who trains."""
+    """Trains jobs, on this machine or on a cluster."""
 
     device: str
 
     def pieces(self, runs: Sequence[Run], compiled: bool) -> list[list[Run]]:
-        """The runs in populations, which are compiled or not."""
+        """Divide the runs into populations; ``compiled`` says whether each costs a compilation."""
         ...
 
-    def execute(self, jobs: Iterator[Job], most: int, settings: Settings) -> Iterator[Message]:
-        """Train every job, of which there are so many at most; messages come as they are said."""
+    def execute(self, jobs: Iterator[Job], plan: Sequence[Job], settings: Settings) -> Iterator[Message]:
+        """Train every job and yield messages as they arrive.
+
+        ``plan`` lists the jobs that may come; ``jobs`` reserves each of them when it is asked for the next.
+        """
         ...
 
 
 def state_of(job: Job, folder: Path) -> Arrays | None:
-    """What a job's checkpoint holds of its runs; networks that read images are files of their own."""
+    """Return the saved state of a job's runs: from its checkpoint or, for images, from the networks' own files."""
     if job.runs[0].case.task.extends:
-        return saved.kept_all(folder, _networks(job))
+        return load_networks(folder, _networks(job))
     return None if job.checkpoint is None else job.checkpoint.arrays(job.keys)
 
 
 def _networks(job: Job) -> list[Key]:
-    """Runs that read images by their case, however long it is trained, and seed."""
+    """Return (trunk, seed) of each run, which names the file of its network."""
     return [(run.case.trunk.hash, run.seed) for run in job.runs]
 
 
 def attempt(job: Job, settings: Settings, state: Arrays | None = None) -> Iterator[Message]:
-    """Train one population, and say so if there is not memory enough; any other error is a sentence."""
+    """Train one population; yield a message if memory runs out, and raise any other error as a NALMError."""
     try:
-        yield from _train(job, settings, state)
+        with _collected_warnings() as found:
+            for message in _train(job, settings, state):
+                yield replace(message, warning=found.pop()) if found else message
     except NALMError:
         raise
     except Exception as error:
@@ -97,16 +104,42 @@ def attempt(job: Job, settings: Settings, state: Arrays | None = None) -> Iterat
         yield Message("memory", job)
 
 
+@contextlib.contextmanager
+def _collected_warnings() -> Iterator[list[str]]:
+    """Collect warnings about compilation, so that the driver can print one instead of one per worker and program."""
+    found: list[str] = []
+    before = warnings.showwarning
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if issubclass(category, NotCompiled):
+            found.append(str(message))
+        else:
+            before(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = show
+    try:
+        yield found
+    finally:
+        warnings.showwarning = before
+
+
 def _train(job: Job, settings: Settings, state: Arrays | None) -> Iterator[Message]:
     training = _begun(job, settings, state)
     yield Message("resumed" if training.at else "started", job, training.at)
-    saved = told = time.monotonic()
+    saved = reported = time.monotonic()
     while not training.finished:
         training.advance()
         now = time.monotonic()
-        if now - told > TELL_EVERY:
+        if now - reported > REPORT_EVERY:
             yield Message("progress", job, training.at, int(training.solved_now().sum()))
-            told = now
+            reported = now
         if now - saved > settings.save_every and not training.finished:
             yield Message(
                 "checkpoint",
@@ -137,18 +170,18 @@ def _arrays(state: dict[str, torch.Tensor]) -> Arrays:
 
 
 def tensors(arrays: Arrays) -> dict[str, torch.Tensor]:
-    """A checkpoint's arrays as training takes them."""
+    """Convert the arrays of a checkpoint to tensors."""
     try:
         return {name: torch.from_numpy(a) for name, a in arrays.items()}
     except TypeError as error:
-        raise NALMError(f"This state holds something else than numbers: {error}.") from None
+        raise NALMError(f"The state of a checkpoint must hold numbers only: {error}.") from None
 
 
-def kept(messages: Iterator[Message], folder: Path) -> Iterator[Message]:
-    """The messages, their checkpoints written on the way."""
+def write_checkpoints(messages: Iterator[Message], folder: Path) -> Iterator[Message]:
+    """Write the checkpoints in the messages, and yield the messages without them."""
     for message in messages:
         if message.state is not None and message.job.runs[0].case.task.extends:
-            saved.keep_all(folder, _networks(message.job), message.state)
+            save_networks(folder, _networks(message.job), message.state)
         elif message.state is not None:
-            checkpoints.write(folder, message.job.keys, message.state)
+            checkpoints.save_checkpoint(folder, message.job.keys, message.state)
         yield replace(message, state=None)

@@ -1,7 +1,7 @@
-"""Training on this machine: in this process, or in several beside it, each with one population at a time.
+"""Training on this machine: in this process, or in several worker processes with one population each.
 
-A worker writes the checkpoints of its own population. Compilation is most of a short training, so several processes pay
-even on one GPU.
+A worker writes the checkpoints of its own population. Compilation takes most of the time of a short training, so
+several processes are faster even on one GPU.
 """
 
 import contextlib
@@ -21,36 +21,51 @@ import torch
 from nalm.engine import NUMBERS, Run, device_for, populations
 from nalm.errors import NALMError
 from nalm.lab.custom_units import load
-from nalm.lab.executors.base import MOST_ON_GPU, NOBODY, Message, Settings, attempt, kept, state_of
+from nalm.lab.executors.base import (
+    MOST_ON_GPU,
+    NO_JOB,
+    Message,
+    Settings,
+    attempt,
+    state_of,
+    write_checkpoints,
+)
 from nalm.lab.executors.queue import Job, Queue
 from nalm.lab.machine import cores
 
-PATIENCE = 10.0  # seconds that a worker has to end in good order
+GRACE = 10.0  # seconds that a worker has to end by itself before it is killed
 
 
 class Local:
-    """This process, or several beside it (``workers``; None: as many as are worth it)."""
+    """Trains in this process or in ``workers`` processes (None: as many as ``workers_for`` says)."""
 
     def __init__(self, device: str = "auto", workers: int | None = None):
         self.device, self.workers = device, workers
         self.numbers = NUMBERS[device_for(device).type == "cuda"]
 
     def pieces(self, runs: Sequence[Run], compiled: bool) -> list[list[Run]]:
-        """The runs by program, in pieces that fit."""
+        """Group the runs by program, in populations that fit into memory."""
         return populations(runs, self.numbers)
 
-    def execute(self, jobs: Iterator[Job], most: int, settings: Settings) -> Iterator[Message]:
-        """Train every job, one after another or side by side."""
-        workers = workers_for(self.device, settings.reads_images) if self.workers is None else self.workers
+    def execute(self, jobs: Iterator[Job], plan: Sequence[Job], settings: Settings) -> Iterator[Message]:
+        """Train every job, one after another or in parallel."""
+        reads_images = any(run.case.task.images for job in plan for run in job.runs)
+        workers = workers_for(self.device, reads_images) if self.workers is None else self.workers
         queue = Queue(jobs, settings.folder)
-        if min(workers, most) > 1:
-            yield from _processes(queue, min(workers, most), settings)
+        if min(workers, len(plan)) > 1:
+            yield from _processes(queue, min(workers, len(plan)), settings)
             return
         while (job := queue.next()) is not None:
-            for message in kept(attempt(job, settings, state_of(job, settings.folder)), settings.folder):
+            for message in _trained(job, settings):
                 yield message
                 if message.kind == "memory":
-                    queue.broken(job, "memory")
+                    queue.requeue(job, "memory")
+
+
+def _trained(job: Job, settings: Settings) -> Iterator[Message]:
+    """Train a job from its saved state, writing its checkpoints."""
+    messages = attempt(job, settings, state_of(job, settings.folder))
+    return write_checkpoints(messages, settings.folder)
 
 
 def _processes(queue: Queue, workers: int, settings: Settings) -> Iterator[Message]:
@@ -62,11 +77,11 @@ def _processes(queue: Queue, workers: int, settings: Settings) -> Iterator[Messa
         while True:
             while len(busy) < workers and (job := queue.next()) is not None:
                 if not idle:
-                    line, process = _start(settings, threads)
+                    line, process = _start_worker(settings, threads)
                     idle.append(line)
                     everyone.append(process)
                 busy[line := idle.pop()] = job
-                with contextlib.suppress(BrokenPipeError):  # it is dead: the line says so when it is read
+                with contextlib.suppress(BrokenPipeError):  # the worker has ended: recv will tell
                     line.send(job)
             if not busy:
                 return
@@ -83,7 +98,7 @@ def _processes(queue: Queue, workers: int, settings: Settings) -> Iterator[Messa
                 if message.kind == "checkpoint":
                     queue.advanced(job)
                 if message.kind in ("memory", "lost"):
-                    queue.broken(job, "memory" if message.kind == "memory" else "lost")
+                    queue.requeue(job, "memory" if message.kind == "memory" else "lost")
                 if message.kind in ("finished", "memory", "lost"):
                     del busy[connection]
                     if message.kind == "lost":
@@ -91,16 +106,16 @@ def _processes(queue: Queue, workers: int, settings: Settings) -> Iterator[Messa
                     else:
                         idle.append(connection)
     finally:
-        _end([*busy, *idle], everyone, asked=bool(busy))
+        _end_workers([*busy, *idle], everyone, terminate=bool(busy))
 
 
-def _start(settings: Settings, threads: int) -> tuple[Connection, BaseProcess]:
-    """A worker, and the line to it."""
+def _start_worker(settings: Settings, threads: int) -> tuple[Connection, BaseProcess]:
+    """Start a worker; return the connection to it and its process."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs, settings, threads), daemon=True)
     try:
-        with _deaf():
+        with ignore_sigint():
             process.start()
     except BaseException:
         ours.close()
@@ -110,21 +125,21 @@ def _start(settings: Settings, threads: int) -> tuple[Connection, BaseProcess]:
     return ours, process
 
 
-def _end(lines: Sequence[Connection], processes: Sequence[BaseProcess], asked: bool) -> None:
-    """End the workers: those that wait end by themselves when their line closes, and give back what they hold.
+def _end_workers(lines: Sequence[Connection], processes: Sequence[BaseProcess], terminate: bool) -> None:
+    """End the workers: a waiting one ends by itself when its connection closes, and removes its temporary files.
 
-    Those that train are ``asked`` to end; one that does not is killed, and its semaphores are left to the system.
+    With ``terminate``, workers that are training get SIGTERM; one that has not ended after ``GRACE`` is killed.
     """
     for line in lines:
         line.close()
-    latest = time.monotonic() + PATIENCE
+    latest = time.monotonic() + GRACE
     try:
         for process in processes:
-            if asked and process.is_alive():
+            if terminate and process.is_alive():
                 process.terminate()
         for process in processes:
             process.join(max(0.0, latest - time.monotonic()))
-    finally:  # also if somebody who waits for this presses Ctrl-C once more
+    finally:  # also if the user presses Ctrl-C again while this waits
         for process in processes:
             process.kill()
             process.join()
@@ -132,8 +147,8 @@ def _end(lines: Sequence[Connection], processes: Sequence[BaseProcess], asked: b
 
 
 @contextlib.contextmanager
-def _deaf() -> Iterator[None]:
-    """Start a process that does not hear Ctrl-C: the driver does, and ends its workers."""
+def ignore_sigint() -> Iterator[None]:
+    """Ignore SIGINT while spawning a worker; the driver handles Ctrl-C and terminates its workers."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -144,26 +159,26 @@ def _deaf() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _die_with_the_driver() -> None:
-    """A driver that was killed cannot end its workers: they notice, and stop where they are."""
+def _end_with_driver() -> None:
+    """Wait for the driver and end this worker after it: a driver that was killed cannot end its workers itself."""
     driver = multiprocessing.parent_process()
     if driver is not None:
         driver.join()
         signal.raise_signal(signal.SIGTERM)
-        time.sleep(PATIENCE)
+        time.sleep(GRACE)
         os._exit(1)
 
 
 def _stop(number: int, frame: object) -> None:
-    """End this worker in good order: unlike the system's way, this removes its temporary files and semaphores."""
-    signal.signal(number, signal.SIG_IGN)  # once is enough
+    """Handle SIGTERM by exiting Python, which removes temporary files and semaphores."""
+    signal.signal(number, signal.SIG_IGN)  # a second signal must not interrupt the exit
     sys.exit(128 + number)
 
 
 def _serve(connection: Connection, settings: Settings, threads: int) -> None:
-    """A worker's life: jobs in, messages out, until the driver closes the line or dies."""
+    """Run a worker: receive jobs and send messages until the driver closes the connection or ends."""
     signal.signal(signal.SIGTERM, _stop)
-    threading.Thread(target=_die_with_the_driver, daemon=True).start()
+    threading.Thread(target=_end_with_driver, daemon=True).start()
     torch.set_num_threads(threads)
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError, KeyboardInterrupt):
         try:
@@ -171,17 +186,17 @@ def _serve(connection: Connection, settings: Settings, threads: int) -> None:
                 load(spelling)
             while True:
                 job = connection.recv()
-                for message in kept(attempt(job, settings, state_of(job, settings.folder)), settings.folder):
-                    connection.send(replace(message, job=NOBODY, worker=f"here:{os.getpid()}"))
+                for message in _trained(job, settings):
+                    connection.send(replace(message, job=NO_JOB, worker=f"here:{os.getpid()}"))
         except NALMError as error:
             connection.send(error)
 
 
-def workers_for(device: str, reading: bool = False) -> int:
-    """How many processes are worth it: one per core, or a dozen on a GPU.
+def workers_for(device: str, reads_images: bool = False) -> int:
+    """Return the number of processes that trains fastest: one per core, up to ``MOST_ON_GPU`` on a GPU.
 
-    One that reads images fills a GPU, and processes take turns on it: streams of one process share it better.
+    A process that reads images fills a GPU, and several take turns on it: streams of one process share it better.
     """
     if device_for(device).type == "cuda":
-        return 1 if reading else min(cores(), MOST_ON_GPU)
+        return 1 if reads_images else min(cores(), MOST_ON_GPU)
     return cores()

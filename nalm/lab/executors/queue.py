@@ -1,4 +1,4 @@
-"""What becomes of a population whose training was broken off: again, in halves where memory ran out, or given up."""
+"""The queue of populations to train: which is next, and what happens to one whose training failed."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from nalm.results import checkpoints
 from nalm.results.checkpoints import Checkpoint
 from nalm.results.store import Key
 
-TRIES = 3  # times that a population is begun before its size is held to be the reason
+TRIES = 3  # lost workers after which a population is assumed to be too large for the memory
 
 Fault = Literal["memory", "lost", "moved"]
 
@@ -26,16 +26,16 @@ class Job:
 
     @property
     def keys(self) -> list[Key]:
-        """The runs by case and seed."""
+        """Return the keys (case hash, seed) of the runs."""
         return [(run.case.hash, run.seed) for run in self.runs]
 
 
 class Queue:
-    """Jobs to hand out: first what was broken off, the latest first, then the others as they come.
+    """Jobs to hand out: first those that failed, the latest first, then the others in their order.
 
-    Memory that ran out halves a population. A worker that is lost costs nothing but the time since the last
-    checkpoint; but a population that loses three of them, with no checkpoint in between, is halved as well, since the
-    system ends a process that takes too much memory without a word. A lost node ("moved") is nobody's fault.
+    A population that ran out of memory ("memory") is halved. One whose worker ended ("lost") is resumed from its last
+    checkpoint; after three lost workers without a checkpoint in between it is halved as well, since the operating
+    system kills a process that takes too much memory. One whose node left the cluster ("moved") is resumed.
     """
 
     def __init__(self, jobs: Iterator[Job], folder: Path):
@@ -44,17 +44,17 @@ class Queue:
         self.losses: Counter[Key] = Counter()
 
     def next(self) -> Job | None:
-        """The next job, or None when there is no more for now."""
+        """Return the next job, or None if there is none at the moment."""
         return self.again.pop() if self.again else next(self.jobs, None)
 
     def advanced(self, job: Job) -> None:
-        """Its state is safe: whatever happens now is a new accident."""
+        """Reset the count of lost workers of a job, because a checkpoint of it was written."""
         for key in job.keys:
             del self.losses[key]
 
-    def broken(self, job: Job, fault: Fault) -> None:
-        """Put a job back, from its last checkpoint if there is one."""
-        job = Job(job.runs, checkpoints.latest(self.folder, job.keys) or job.checkpoint)
+    def requeue(self, job: Job, fault: Fault) -> None:
+        """Put a failed job back, with its last checkpoint; raise NALMError if a single run fails."""
+        job = Job(job.runs, checkpoints.find_checkpoint(self.folder, job.keys) or job.checkpoint)
         if fault == "lost":
             self.losses.update(job.keys)
         if fault == "moved" or (fault == "lost" and max(self.losses[key] for key in job.keys) < TRIES):
@@ -66,8 +66,8 @@ class Queue:
                 "ran out of memory" if fault == "memory" else "ended its worker, out of memory or by a crash"
             )
             raise NALMError(
-                f"Training {run.case.name!r} with seed {run.seed} alone {what}: nothing smaller can be tried here; "
-                "every finished run is safe."
+                f"Training {run.case.name!r} with seed {run.seed} alone {what}: it cannot be divided further. "
+                "Use a machine with more memory; every finished run is safe."
             )
         half = len(job.runs) // 2
         self.again += [Job(part, job.checkpoint) for part in (job.runs[half:], job.runs[:half])]

@@ -1,7 +1,7 @@
-"""Training on a Ray cluster: a population is a task, and the driver is the only one who writes.
+"""Training on a Ray cluster: a population is a task, and the driver is the only process that writes.
 
-Workers need neither the results folder nor a file of the driver's: what they are to train, the state to go on from and
-the source of one's own units come with the task; runs, checkpoints and progress stream back as they are said.
+Workers need neither the results folder nor any file of the driver: the runs to train, the state to resume from and the
+source code of user-defined units come with the task; runs, checkpoints and progress are streamed back.
 """
 
 import contextlib
@@ -9,7 +9,6 @@ import functools
 import logging
 import os
 import secrets
-import shutil
 import socket
 import sys
 import tempfile
@@ -25,25 +24,34 @@ from nalm.engine import NUMBERS, Run, populations
 from nalm.errors import NALMError
 from nalm.lab import costs
 from nalm.lab.custom_units import load
-from nalm.lab.executors.base import MOST_ON_GPU, NOBODY, Message, Settings, attempt, kept, state_of
+from nalm.lab.executors import own_cluster
+from nalm.lab.executors.base import (
+    MOST_ON_GPU,
+    NO_JOB,
+    Message,
+    Settings,
+    attempt,
+    state_of,
+    write_checkpoints,
+)
 from nalm.lab.executors.queue import Fault, Job, Queue
-from nalm.results import locks
 from nalm.results.store import Arrays
 
-SCHEDULING = 0.015  # seconds that a task costs beside its work (docs/scale.md)
+SCHEDULING = 0.015  # seconds that scheduling a task costs (docs/scale.md)
 SHARE = 0.02  # of the work that scheduling may cost
-COMPILED = 60.0  # seconds of work that are worth compiling a program once more
-WAVES = 4  # tasks per worker to aim at: the last ones then end together
-PREFIX = "nalm-ray-"  # of the folders of clusters that are started here
-STORE = 256 * 2**20  # bytes for objects on their way, in a cluster that is started here
+COMPILED = 60.0  # least seconds of work of a task that has to compile a program
+WAVES = 4  # tasks per worker to aim at, so that workers finish at about the same time
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
-Source = tuple[str, str, bytes]  # of a unit: name of its file, class, content
+Source = tuple[str, str, bytes]  # of a user-defined unit: file name, class, file content
 Versions = tuple[str, str]  # nalm, torch
 
 
 def _ray(own: bool = False) -> Any:
-    """Ray, quiet; a cluster of one's own is opened by a token that is kept nowhere (Ray reads these when imported)."""
+    """Import Ray with little output; ``own`` protects a cluster that nalm starts by a random token.
+
+    Ray reads these environment variables when it is imported.
+    """
     secret = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     for name, value in (QUIET | (secret if own and "RAY_AUTH_MODE" not in os.environ else {})).items():
         os.environ.setdefault(name, value)
@@ -56,7 +64,7 @@ def _ray(own: bool = False) -> Any:
 
 @contextlib.contextmanager
 def connected(on: str, device: str = "auto", workers: int | None = None) -> Iterator["Cluster"]:
-    """The cluster called ``ray:ADDRESS``; or for ``ray`` that of RAY_ADDRESS, or one started on this machine."""
+    """Connect to the cluster ``ray:ADDRESS``; ``ray`` means that of RAY_ADDRESS, or a new one on this machine."""
     kind, _, address = on.partition(":")
     if kind != "ray":
         raise NALMError(f"--on takes ray or ray:ADDRESS, got {on!r}.")
@@ -70,12 +78,12 @@ def connected(on: str, device: str = "auto", workers: int | None = None) -> Iter
             f"{address} is a client's address: run nalm on a machine of the cluster with the address of its head, "
             "such as ray:10.0.0.1:6379, or ray:auto."
         )
-    if ray.is_initialized():  # whoever did it also ends it
+    if ray.is_initialized():  # the caller connected, and disconnects
         yield Cluster(device)
         return
     with contextlib.ExitStack() as stack:
         if own:
-            _begin(ray, stack, workers)
+            own_cluster.start(ray, stack, workers)
         else:
             _join(ray, address)
         stack.callback(ray.shutdown)
@@ -96,43 +104,8 @@ def _join(ray: Any, address: str) -> None:
         ) from None
 
 
-def _begin(ray: Any, stack: contextlib.ExitStack, workers: int | None) -> None:
-    """A cluster of this machine alone: no dashboard, nobody else can reach it, and its logs go when it goes."""
-    base = Path("/tmp" if os.path.isdir("/tmp") else tempfile.gettempdir())  # short: sockets have short names
-    _tidy(base)
-    folder = tempfile.mkdtemp(prefix=PREFIX, dir=base)
-    stack.callback(shutil.rmtree, folder, ignore_errors=True)
-    stack.callback(locks.hold(Path(folder))[1].close)
-    ray.init(
-        address="local",
-        num_cpus=workers,
-        include_dashboard=False,
-        log_to_driver=False,
-        logging_level=logging.CRITICAL,
-        object_store_memory=STORE,
-        _node_ip_address="127.0.0.1",
-        _temp_dir=folder,
-    )
-
-
-def _tidy(base: Path) -> None:
-    """End what is left of clusters whose driver was killed, and remove their folders: nobody holds their lock."""
-    import psutil  # comes with Ray
-
-    for folder in base.glob(f"{PREFIX}*"):
-        names = [path.name for path in (folder / locks.FOLDER).glob("*")]
-        if not names or any(locks.held(folder, name) for name in names):
-            continue  # somebody's, or somebody is just about to begin
-        for process in psutil.process_iter():
-            with contextlib.suppress(psutil.Error):
-                words = process.cmdline()
-                if any(str(folder) in word for word in words) and process.pid != os.getpid():
-                    process.kill()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 class Cluster:
-    """A cluster that this process is connected to; every task has a core, on a GPU with a share of it."""
+    """Trains on the cluster that this process is connected to; a task gets one core and, with GPUs, a share of one."""
 
     def __init__(self, device: str = "auto"):
         self.ray = _ray()
@@ -146,7 +119,7 @@ class Cluster:
         )
 
     def slots(self) -> int:
-        """How many tasks can run at once, as the cluster stands now."""
+        """Return how many tasks the cluster can run at once at present."""
         have = self.ray.cluster_resources()
         places = have.get("CPU", 0)
         if self.gpu:
@@ -154,7 +127,7 @@ class Cluster:
         return max(1, int(places))
 
     def pieces(self, runs: Sequence[Run], compiled: bool) -> list[list[Run]]:
-        """The runs by program, cut for the workers there are, but not so small that it costs more than it gives."""
+        """Group the runs by program and divide them among the workers, but not so finely that overhead dominates."""
         groups = populations(runs, NUMBERS[self.device == "cuda"])
         times = [costs.seconds([run.case for run in group], self.device) for group in groups]
         least = COMPILED if compiled else SCHEDULING / SHARE
@@ -166,8 +139,8 @@ class Cluster:
             pieces += [group[i : i + size] for i in range(0, len(group), size)]
         return pieces
 
-    def execute(self, jobs: Iterator[Job], most: int, settings: Settings) -> Iterator[Message]:
-        """Train every job wherever there is room; what is lost on the way is trained again."""
+    def execute(self, jobs: Iterator[Job], plan: Sequence[Job], settings: Settings) -> Iterator[Message]:
+        """Train every job on any free worker; a job whose worker is lost is trained again."""
         queue = Queue(jobs, settings.folder)
         plain = replace(settings, folder=Path(), units=())  # a worker has no folder
         common = self.ray.put((plain, _sources(settings.units), _versions()))
@@ -180,22 +153,22 @@ class Cluster:
                 if not flying:
                     return
                 for stream in self._ready(list(flying)):
-                    yield from kept(self._heard(stream, flying, queue), settings.folder)
+                    yield from write_checkpoints(self._handle(stream, flying, queue), settings.folder)
         finally:
             for stream in flying:
                 with contextlib.suppress(Exception):
                     self.ray.cancel(stream, force=True)
 
     def _ready(self, streams: list[Any]) -> list[Any]:
-        """Those that have something to say, once one has."""
+        """Wait until a stream has a message, and return all streams that have one."""
         self.ray.wait(streams, num_returns=1, timeout=5, fetch_local=False)
         ready: list[Any] = self.ray.wait(streams, num_returns=len(streams), timeout=0, fetch_local=False)[0]
         return ready
 
-    def _heard(self, stream: Any, flying: dict[Any, Job], queue: Queue) -> Iterator[Message]:
-        """The next message of one task; when it was the last, the task is no longer flying."""
+    def _handle(self, stream: Any, flying: dict[Any, Job], queue: Queue) -> Iterator[Message]:
+        """Yield the next message of one task; remove the task from ``flying`` if it was the last."""
         job = flying[stream]
-        message = self._received(stream)
+        message = self._receive(stream)
         yield replace(message, job=job)
         if message.kind == "checkpoint":  # it is written by now
             queue.advanced(job)
@@ -203,26 +176,26 @@ class Cluster:
             del flying[stream]
         if message.kind in ("memory", "lost", "moved"):
             fault: Fault = message.kind  # type: ignore[assignment]
-            queue.broken(job, fault)
+            queue.requeue(job, fault)
 
-    def _received(self, stream: Any) -> Message:
-        """What a task says, or what is said of it."""
+    def _receive(self, stream: Any) -> Message:
+        """Return the next message of a task, or a message about how it failed."""
         errors = self.ray.exceptions
         try:
             message = self.ray.get(next(stream))
         except StopIteration:
-            return Message("lost", NOBODY)
+            return Message("lost", NO_JOB)
         except errors.OutOfMemoryError:
-            return Message("memory", NOBODY)
+            return Message("memory", NO_JOB)
         except (errors.NodeDiedError, errors.ObjectLostError, errors.OwnerDiedError):
-            return Message("moved", NOBODY)
+            return Message("moved", NO_JOB)
         except errors.RayTaskError as error:
             last = str(error).strip().splitlines()[-1]
             raise NALMError(
                 f"A worker of the cluster failed ({last}): install nalm {__version__} on all."
             ) from None
         except errors.RayError:
-            return Message("lost", NOBODY)
+            return Message("lost", NO_JOB)
         if isinstance(message, NALMError):
             raise message
         assert isinstance(message, Message)
@@ -230,19 +203,19 @@ class Cluster:
 
 
 def _versions() -> Versions:
-    """Of nalm and torch; for which kind of GPU torch was built may differ."""
+    """Return the versions of nalm and torch; torch may be built for different GPUs."""
     return __version__, torch.__version__.partition("+")[0]
 
 
 def _sources(units: Sequence[str]) -> tuple[Source, ...]:
-    """Units of one's own, to be sent along."""
+    """Read the files of user-defined units, to be sent with the tasks."""
     parts = [spelling.rpartition(":") for spelling in units]
     return tuple((Path(file).name, name, Path(file).read_bytes()) for file, _, name in parts)
 
 
 @functools.lru_cache
 def _load(sources: tuple[Source, ...]) -> None:
-    """Register the units in this worker, once."""
+    """Register the user-defined units in this worker, once."""
     with tempfile.TemporaryDirectory() as folder:
         for file, name, content in sources:
             (Path(folder) / file).write_bytes(content)
@@ -252,7 +225,7 @@ def _load(sources: tuple[Source, ...]) -> None:
 def _serve(
     runs: tuple[Run, ...], state: Arrays | None, common: tuple[Settings, tuple[Source, ...], Versions]
 ) -> Iterator[Message | NALMError]:
-    """A task: train one population, saying how it goes."""
+    """Train one population in a Ray task, and yield messages."""
     import ray
 
     settings, sources, versions = common
@@ -267,6 +240,6 @@ def _serve(
             )
         _load(sources)
         for message in attempt(Job(runs), settings, state and {n: a.copy() for n, a in state.items()}):
-            yield replace(message, job=NOBODY, worker=worker)
+            yield replace(message, job=NO_JOB, worker=worker)
     except NALMError as error:
         yield error

@@ -16,10 +16,10 @@ from nalm.engine.images import Training
 from nalm.engine.images.data import held_out
 from nalm.errors import NALMError
 from nalm.experiments.mnist.two_digits import BATCH, clipped, lasting, pressed, reading
-from nalm.lab.executors.base import Job, Settings, attempt, kept, state_of
+from nalm.lab.executors.base import Job, Settings, attempt, state_of, write_checkpoints
 from nalm.lab.run import run
 from nalm.results import checkpoints
-from nalm.results import networks as saved
+from nalm.results.networks import load_network, load_networks, save_networks
 from nalm.results.store import Store
 
 CPU = torch.device("cpu")
@@ -50,12 +50,12 @@ def same(one, two):
 
 def save(training, folder):
     state = {name: t.numpy() for name, t in training.state().items()}
-    saved.keep_all(folder, [(m.run.case.trunk.hash, m.run.seed) for m in training.members], state)
+    save_networks(folder, [(m.run.case.trunk.hash, m.run.seed) for m in training.members], state)
 
 
 def resume(training, folder):
     networks = [(m.run.case.trunk.hash, m.run.seed) for m in training.members]
-    training.restore({n: torch.from_numpy(a.copy()) for n, a in saved.kept_all(folder, networks).items()})
+    training.restore({n: torch.from_numpy(a.copy()) for n, a in load_networks(folder, networks).items()})
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def test_more_epochs_go_on_from_fewer(whole, tmp_path):
         ("resumed", epoch),
     ]
     assert arrays["steps"].tolist() == [0, epoch, 2 * epoch]
-    kept = saved.kept(tmp_path, case().trunk.hash, 0)
+    kept = load_network(tmp_path, case().trunk.hash, 0)
     assert all((kept[f"params.{n}"] == p.numpy()).all() for n, p in weights(whole).items())
     (file,) = (tmp_path / checkpoints.NETWORKS).iterdir()
     assert file.stat().st_size < 16 * 2**20
@@ -113,7 +113,7 @@ def test_fewer_epochs_than_there_are_start_again_and_leave_the_longer_one(whole,
     resume(short, tmp_path)
     assert short.at == 0
     save(short, tmp_path)
-    assert saved.kept(tmp_path, case().trunk.hash, 0)["at"] == 2 * case().epoch
+    assert load_network(tmp_path, case().trunk.hash, 0)["at"] == 2 * case().epoch
 
 
 def test_a_damaged_network_is_refused_with_its_name(tmp_path, whole):
@@ -138,10 +138,8 @@ def test_one_changed_byte_of_a_network_is_noticed(tmp_path, whole):
     content[-5_000] ^= 1
     path.write_bytes(bytes(content))
     seed = int(path.stem.split("-")[1])
-    with pytest.raises(
-        NALMError, match=f"{path.name} is damaged .its numbers are not those that were written"
-    ):
-        saved.kept(tmp_path, case().trunk.hash, seed)
+    with pytest.raises(NALMError, match=f"{path.name} is damaged .its checksum does not match its numbers"):
+        load_network(tmp_path, case().trunk.hash, seed)
 
 
 def test_a_network_with_parts_missing_or_made_up_is_refused_with_its_name(whole):
@@ -185,15 +183,15 @@ def test_a_worker_without_a_folder_sends_its_networks(whole, tmp_path, monkeypat
     away.mkdir()
     monkeypatch.chdir(away)
     job = Job((Run(case(epochs=1), 0, 0), Run(case(epochs=1), 1, 1)))
-    messages = list(kept(attempt(job, Settings(Path(), "cpu", save_every=0.0)), folder))
+    messages = list(write_checkpoints(attempt(job, Settings(Path(), "cpu", save_every=0.0)), folder))
     assert messages[-1].kind == "finished" and "checkpoint" in [m.kind for m in messages]
     assert list(away.iterdir()) == [] and all(m.state is None for m in messages)
     longer = Job((Run(case(), 0, 0), Run(case(), 1, 1)))
     state = state_of(longer, folder)
-    told = list(kept(attempt(longer, Settings(Path(), "cpu"), state), folder))
+    told = list(write_checkpoints(attempt(longer, Settings(Path(), "cpu"), state), folder))
     assert (told[0].kind, told[0].at) == ("resumed", case().epoch)
     for seed in (0, 1):
-        found = saved.kept(folder, case().trunk.hash, seed)
+        found = load_network(folder, case().trunk.hash, seed)
         assert all((found[f"params.{n}"] == p.numpy()).all() for n, p in weights(whole, seed).items())
 
 
@@ -247,10 +245,10 @@ def test_a_run_that_was_stopped_stands_where_it_stands(tmp_path):
         run([asked], tmp_path, device="cpu", workers=1, save_every=0.0, show=stop)
     said = CliRunner().invoke(app, ["status", "--out", str(tmp_path)]).output
     assert f"NMU multiply [7,10)/1, seed 0, stands at step 8 of {2 * case().epoch}." in " ".join(said.split())
-    assert "nothing is left half done" not in said
+    assert "no run is unfinished" not in said
     run([asked], tmp_path, device="cpu", workers=1)
     said = CliRunner().invoke(app, ["status", "--out", str(tmp_path)]).output
-    assert "Nobody is at work here, and nothing is left half done." in said
+    assert "No process is running here and no run is unfinished." in said
 
 
 def test_what_is_stored_is_shown_without_the_images(tmp_path, monkeypatch, whole):

@@ -1,0 +1,33 @@
+"""The command bench: how fast the engine trains."""
+
+from typing import Annotated
+
+import typer
+
+from nalm.cli.app import Device, Json, app
+
+
+@app.command()
+def bench(
+    what: Annotated[
+        str, typer.Argument(help="Leave out for units; mnist for networks that read images.")
+    ] = "",
+    json: Json = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Compiled only, without the growth curves.")] = False,
+    device: Device = "auto",
+    data: Annotated[
+        str, typer.Option(help="The folder of MNIST's files; default: digits made in code.")
+    ] = "",
+) -> None:
+    """Measure the engine against a plain loop that trains one module, or one fold of images, at a time."""
+    if what:
+        from nalm.errors import unknown
+        from nalm.lab.bench import images
+
+        if what != "mnist":
+            raise unknown("benchmark", what, ["mnist"])
+        images.report(device, as_json=json, quick=quick, data=data)
+        return
+    from nalm.lab.bench import numbers
+
+    numbers.report(device, as_json=json, quick=quick)

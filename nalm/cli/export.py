@@ -1,0 +1,43 @@
+"""The command export: finished runs as CSV, or as files to publish."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nalm.cli.app import OUT, Out, app
+
+if TYPE_CHECKING:
+    from nalm.results.store import Store
+
+
+@app.command()
+def export(
+    out: Out = OUT,
+    experiment: Annotated[str, typer.Option(help="Only this experiment, or all below a prefix.")] = "",
+    to: Annotated[Path | None, typer.Option(help="Write files as shipped under this folder instead.")] = None,
+) -> None:
+    """Write every finished run as CSV to standard output, or as files to publish."""
+    from nalm.results import files as shipped
+    from nalm.results.store import Store
+
+    with Store(out) as store:
+        names = _names(store, experiment)
+        if to is None:
+            hashes = {case.hash for name in names for case in store.cases(name)}
+            rows = [o for o in store.outcomes() if not experiment or o.case.hash in hashes]
+            typer.echo(shipped.table(rows), nl=False)
+            return
+        full = [name for name in names if store.outcomes(name)]
+        for name in full or names[:1]:  # without any finished run, the first raises the error
+            typer.echo(shipped.ship(store, name, to))
+
+
+def _names(store: "Store", experiment: str) -> list[str]:
+    from nalm.errors import unknown
+    from nalm.experiments import below
+
+    names = below(experiment, store.experiments())
+    if not names and experiment:
+        raise unknown(f"experiment in {store.folder}", experiment, store.experiments())
+    return names

@@ -1,0 +1,20 @@
+"""The command merge: several results files into one."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nalm.cli.app import app
+
+
+@app.command()
+def merge(
+    sources: Annotated[list[Path], typer.Argument(help="Results files, or folders that hold one.")],
+    into: Annotated[Path, typer.Option("--into", "-o", help="The file to write, which ends in .db.")],
+) -> None:
+    """Merge results files; runs that are in several of them must agree to 1e-4."""
+    from nalm.results.merge import merge as merge_files
+
+    found = merge_files(sources, into)
+    typer.echo(f"{found.path}: {found.runs:,} runs, {found.shared:,} of them in several files, which agree.")

@@ -1,0 +1,127 @@
+"""The command run: train experiments into a results folder."""
+
+import contextlib
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nalm.cli import landscapes, run_output
+from nalm.cli.app import OUT, Device, Json, Out, app, with_options
+from nalm.cli.stopping import code
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console
+
+    from nalm.lab.executors.base import Executor
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of `nalm run`; each field is an option of the command line."""
+
+    name: Annotated[str, typer.Argument(help="An experiment, or a prefix such as thesis/ch3.")]
+    seeds: Annotated[str, typer.Option(help="How many, or A:B for A to B-1; default: as published.")] = ""
+    only: Annotated[list[str] | None, typer.Option(help="KEY=VALUE, such as unit=NMU or range=1.1:1.2.")] = (
+        None
+    )
+    unit: Annotated[list[str] | None, typer.Option(help="A unit of your own as FILE.py:Class.")] = None
+    like: Annotated[str, typer.Option(help="Train your own unit with this unit's recipe.")] = ""
+    device: Device = "auto"
+    out: Out = OUT
+    steps: Annotated[
+        int | None, typer.Option(help="Train this many steps instead of the published number.")
+    ] = None
+    epochs: Annotated[
+        int | None, typer.Option(help="Train this many epochs; for experiments with images.")
+    ] = None
+    data: Annotated[str, typer.Option(help="The folder of MNIST's files; default: NALM_DATA.")] = ""
+    no_compile: Annotated[
+        bool, typer.Option("--no-compile", help="Run eagerly: slower, no compiler needed.")
+    ] = False
+    workers: Annotated[int, typer.Option(help="Number of processes; 0 chooses it automatically.")] = 0
+    on: Annotated[
+        str,
+        typer.Option(
+            help="ray or ray:ADDRESS: train on a cluster; without address RAY_ADDRESS, or this machine."
+        ),
+    ] = ""
+    save_every: Annotated[float, typer.Option(help="Seconds between checkpoints.")] = 15.0
+    json: Json = False
+
+
+@app.command()
+@with_options(RunOptions)
+def run(options: RunOptions) -> None:
+    """Run an experiment; finished runs are not trained again, interrupted ones are resumed."""
+    if landscapes.is_landscape(options.name):  # nothing to train: they are computed
+        landscapes.show(options.name, options.json)
+        return
+    from rich.console import Console
+
+    from nalm.cli import progress
+    from nalm.lab import request
+    from nalm.lab import run as lab
+
+    wanted, own = request.experiments(
+        options.name,
+        options.seeds,
+        options.only or [],
+        options.unit or [],
+        options.like,
+        options.steps,
+        options.epochs,
+    )
+    console = Console(stderr=True)
+    with contextlib.ExitStack() as stack:
+        executor = stack.enter_context(_cluster(options)) if options.on else None
+        compiled = not options.no_compile and (executor is not None or _can_compile(options, stack, console))
+        bar = stack.enter_context(progress.Progress(console))
+        try:
+            lab.run(
+                wanted,
+                options.out,
+                device=options.device,
+                compiled=compiled,
+                workers=options.workers or None,
+                executor=executor,
+                units=own,
+                show=bar,
+                save_every=options.save_every,
+                data=options.data,
+            )
+        except KeyboardInterrupt as stopped:
+            message = f"Stopped. Finished runs are in {options.out}; the same command resumes the others."
+            console.print(message, markup=False, soft_wrap=True)
+            raise typer.Exit(code(stopped)) from None
+    run_output.results(wanted, options.out, options.json)
+
+
+@contextlib.contextmanager
+def _cluster(options: RunOptions) -> "Iterator[Executor]":
+    """Connect to a Ray cluster."""
+    from nalm.lab.executors import ray as cluster
+
+    with (
+        open(os.devnull, "w", encoding="utf-8") as quiet,
+        contextlib.redirect_stdout(quiet),  # Ray prints messages about ended workers there
+        cluster.connected(options.on, options.device, options.workers or None) as executor,
+    ):
+        yield executor
+
+
+def _can_compile(options: RunOptions, stack: contextlib.ExitStack, console: "Console") -> bool:
+    """Return whether this machine can compile for the device; print a sentence if that is impossible or slower."""
+    from nalm.engine import device_for
+    from nalm.lab import machine
+
+    sentence = machine.without_compiler() if device_for(options.device).type == "cpu" else ""
+    possible = not sentence
+    if possible:
+        possible, sentence = stack.enter_context(machine.compiler_cache())
+    if sentence:
+        console.print(sentence, markup=False, highlight=False, soft_wrap=True)
+    return possible

@@ -1,0 +1,78 @@
+"""Tables of `nalm list` and `nalm show`: the experiments, and one of them with its cases and claims."""
+
+from collections.abc import Iterable, Iterator
+
+from rich import box
+from rich.table import Table
+
+from nalm.cli.tables.numbers import number
+from nalm.config import Experiment
+from nalm.experiments.names import names as names_of
+from nalm.lab import costs
+from nalm.lab.costs import Machine
+
+
+def listing(experiments: Iterable[Experiment], machine: Machine, factor: float = 1.0) -> Table:
+    """Return the table of `nalm list`: experiments and their cost."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for name in ("experiment", "runs", "run-steps", "time", "what it asks"):
+        table.add_column(name, no_wrap=name != "what it asks")
+    for e in experiments:
+        steps = sum(case.recipe.steps for case in e.cases) * len(e.seeds)
+        runs = len(e.cases) * len(e.seeds)
+        time = costs.format_duration(costs.estimate(e, machine, factor))
+        table.add_row(e.name, f"{runs:,}", f"{steps:.2g}", time, e.title)
+    return table
+
+
+def _widest(names: Iterable[str]) -> int:
+    """Return the length of the longest word, up to 24: names of units, which --only takes, are not cut."""
+    return min(24, max(len(word) for name in names for word in name.split()))
+
+
+def shown(experiment: Experiment) -> Iterator[Table | str]:
+    """Show an experiment in full: cases by recipe, then the published claims."""
+    yield f"[bold]{experiment.name}[/]: {experiment.title}"
+    called = names_of(experiment.name, experiment.cases)
+    names, standing, along = called.labels, called.places, called.axis
+    over = "trained on" if along == "range" else "with"
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for name in ("model", "operation", "inputs", over, "steps", "lr", "penalties and rules"):
+        table.add_column(name, overflow="fold", min_width=_widest(names.values()) if name == "model" else 1)
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for case in experiment.cases:
+        r = case.recipe
+        rules = [f"{name} {ramp.weight:g} ({ramp.start:g} to {ramp.end:g})" for name, ramp in r.penalties]
+        rules += [f"{n} {g.start:g} to {g.end:g}" for n, g in (("L1", r.l1), ("L2", r.l2)) if g is not None]
+        rules += [f"clip {c:g}" for c in (r.clip_value, r.clip_norm) if c]
+        rules += ["iNALU's rules"] if r.inalu else []
+        rules += [f"gradient noise {r.gradient_noise:g}"] if r.gradient_noise else []
+        rules += (
+            [f"{r.optimiser} {r.momentum:g}" if r.momentum else r.optimiser] if r.optimiser != "adam" else []
+        )
+        rules += [r.loss if not r.then else f"{r.loss}, from {r.switch} {r.then}"] if r.loss != "mse" else []
+        key = (names[case], case.operation, str(case.inputs), f"{r.steps:,}", f"{r.lr:g}", ", ".join(rules))
+        groups.setdefault(key, []).append(standing[case])
+    for (unit, operation, inputs, *rest), ranges in groups.items():
+        several = f"{len(ranges)} ranges" if along == "range" else f"{ranges[0]} to {ranges[-1]}"
+        table.add_row(unit, operation, inputs, ranges[0] if len(ranges) == 1 else several, *rest)
+    yield table
+    yield f"Ranges: {', '.join(dict.fromkeys(f'{c.train} then {c.test}' for c in experiment.cases))}"
+    yield f"Seeds: {len(experiment.seeds)} ({experiment.seeds[0]} to {experiment.seeds[-1]})."
+    if experiment.claims:
+        claims = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+        for name in ("published", "value", "unit", "trained on", "where it stands"):
+            widest = _widest(c.unit for c in experiment.claims) if name == "unit" else 1
+            claims.add_column(name, overflow="fold", min_width=widest)
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for c in experiment.claims:
+            same = (c.metric.replace("_", " "), number(c.value, c.low, c.high, " "), c.unit, c.place)
+            alike.setdefault(same, []).append(c.where)
+        for (metric, value, unit, place), found in alike.items():
+            where = (
+                found[0]
+                if len(found) == 1
+                else f"{len(found)} {'ranges' if along == 'range' else 'settings'}"
+            )
+            claims.add_row(metric, value, unit, where, place)
+        yield claims
