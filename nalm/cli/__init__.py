@@ -9,6 +9,7 @@ from nalm.cli import fit as fit
 from nalm.cli import lab as lab
 from nalm.cli import merge_verify as merge_verify
 from nalm.cli import ode as ode
+from nalm.cli import predict as predict
 from nalm.cli import report as report
 from nalm.cli import units as units
 from nalm.cli.app import app

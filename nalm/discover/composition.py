@@ -19,11 +19,12 @@ from torch import Tensor
 
 from nalm import draws, losses
 from nalm.discover.certificate import Certificate, certify
-from nalm.discover.climb import solvable
+from nalm.discover.fit.least_squares import solvable
 from nalm.discover.fit.snap import snapped
-from nalm.discover.law import Law, checked_names
+from nalm.discover.law import Law
 from nalm.discover.law.expression import Array, Input, Node, Power, Sum, evaluate, tidied
-from nalm.discover.problem import Problem, pose
+from nalm.discover.law.names import check_names
+from nalm.discover.problem import Problem
 from nalm.discover.stages.additive import solve
 
 ROWS = 128  # of the table, trained on at every step (or four for each input, if that is more)
@@ -121,8 +122,8 @@ def compose(
     c*(a + b) exact
     """
     began = time.monotonic()
-    problem = pose(x, y, seed=seed)
-    names = checked_names(names, problem.inputs)
+    problem = Problem.from_table(x, y, seed=seed, noise=0.0)
+    names = check_names(names, problem.inputs)
     tried: dict[Node, None] = {}
     before = 0
     with np.errstate(all="ignore"):

@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from nalm import NALMError, NALMRegressor
-from nalm.discover.regressor import cleaned
+from nalm.discover.law.names import clean_names
 
 
 def checked(estimator):
@@ -261,7 +261,7 @@ def test_equal_names_are_told_apart():
         NALMRegressor().fit(x, x.iloc[:, 0] / x.iloc[:, 1])
     y = x.iloc[:, 0] / x.iloc[:, 1]
     assert NALMRegressor().fit(x.to_numpy(), y, names=["a b", "a-b"]).formula_ == "a_b/a_b_2"
-    assert cleaned(["a b", "a-b", "a_b_2"]) == ("a_b", "a_b_2", "a_b_2_2")
+    assert clean_names(["a b", "a-b", "a_b_2"]) == ("a_b", "a_b_2", "a_b_2_2")
 
 
 def test_wrong_parameters_are_sentences(gravity):

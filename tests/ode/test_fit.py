@@ -18,7 +18,7 @@ T = np.linspace(0, 5, 30)
 
 def found_again(name, noise=0.0, seed=0, restarts=1):
     known = SYSTEMS[name]
-    system = nalm.ode.fit(*known.trajectory(noise, seed), known.names, restarts=restarts, time_limit=600)
+    system = nalm.ode.fit(*known.trajectory(noise, seed), known.names, restarts=restarts, max_time=600)
     return known, system
 
 
@@ -124,8 +124,8 @@ def test_what_cannot_be_used_is_a_sentence(t, x, sentence):
 def test_settings_are_checked():
     with pytest.raises(NALMError, match="restarts is a whole number"):
         nalm.ode.fit(T, T, restarts=0)
-    with pytest.raises(NALMError, match="time_limit is a number of seconds"):
-        nalm.ode.fit(T, T, time_limit=0)
+    with pytest.raises(NALMError, match="max_time is a number of seconds"):
+        nalm.ode.fit(T, T, max_time=0)
     with pytest.raises(NALMError, match="names were given"):
         nalm.ode.fit(T, T, ["a", "b"])
 
@@ -160,15 +160,15 @@ def robertson():
 def test_what_has_no_such_system_is_flagged_in_time(case):
     t, x = robertson() if case == "stiff" else (T, np.random.default_rng(0).standard_normal((30, 2)))
     began = time.thread_time()  # the machine may have other things to do
-    system = nalm.ode.fit(t, x, time_limit=1.0)
+    system = nalm.ode.fit(t, x, max_time=1.0)
     assert time.thread_time() - began < 5  # a third of what the search would take
     assert system.verdict != "exact" and system.flags
 
 
-def test_a_short_time_limit_leaves_a_flagged_result():
+def test_a_short_max_time_leaves_a_flagged_result():
     t, x = SYSTEMS["fractional SIR"].trajectory()
     began = time.thread_time()
-    system = nalm.ode.fit(t, x, time_limit=0.5)
+    system = nalm.ode.fit(t, x, max_time=0.5)
     assert time.thread_time() - began < 4  # a third of what the search would take
     assert "time limit" in " ".join(system.flags)
     assert len(system.laws) == 3

@@ -46,23 +46,23 @@ def homogeneous(node: Node, units: Sequence[Dimension]) -> Dimension | None:
 
 
 def trimmed(
-    node: Node, units: Sequence[Dimension], wanted: Dimension, x: Array, steady: Sequence[int] = ()
+    node: Node, units: Sequence[Dimension], wanted: Dimension, x: Array, constants: Sequence[int] = ()
 ) -> Node | None:
     """The expression brought to the wanted dimension, or None: terms of others dropped, exponents balanced.
 
-    Columns that are ``steady`` first fill in what is missing, which changes no value: 9.81 m h is m g h. A sum
+    Columns that are ``constants`` first fill in what is missing, which changes no value: 9.81 m h is m g h. A sum
     inside a product has the dimension that makes the product right, else that of most of its size on x.
     Exponents that are all halves and do not add up are no slip of a fit: None.
     """
     match node:
         case Input(index):
             right = units[index] == wanted
-            return node if right else _filled(Power((node,), (1.0,)), units, wanted, x, steady)
+            return node if right else _filled(Power((node,), (1.0,)), units, wanted, x, constants)
         case Sum(terms, weights, bias):
             if bias and wanted != NONE:
                 terms, weights, bias = (*terms, Power((), ())), (*weights, bias), 0.0
             found = [
-                trimmed(t, units, wanted, x, steady) if w else None
+                trimmed(t, units, wanted, x, constants) if w else None
                 for t, w in zip(terms, weights, strict=True)
             ]
             kept = [(t, w) for t, w in zip(found, weights, strict=True) if t is not None]
@@ -70,33 +70,33 @@ def trimmed(
                 return None
             return Sum(tuple(t for t, _ in kept), tuple(w for _, w in kept), bias)
         case Power():
-            return _filled(node, units, wanted, x, steady)
+            return _filled(node, units, wanted, x, constants)
 
 
 def _filled(
-    node: Power, units: Sequence[Dimension], wanted: Dimension, x: Array, steady: Sequence[int]
+    node: Power, units: Sequence[Dimension], wanted: Dimension, x: Array, constants: Sequence[int]
 ) -> Node | None:
     factors, exponents, coefficient = node.factors, node.exponents, node.coefficient
     options = [_sizes(f, units, x) for f in factors]
     dims = _together(options, exponents, wanted)
     if dims is None:
         dims = [_main(f, units, x) for f in factors]
-        more = [i for i in steady if Input(i) not in factors]
+        more = [i for i in constants if Input(i) not in factors]
         before = np.array([*exponents, *(0.0 for _ in more)])
         factors, dims = (*factors, *map(Input, more)), [*dims, *(units[i] for i in more)]
         away = np.abs(before - np.round(2 * before) / 2)
         settled = not away.any()
-        held: Mask = np.isin([f.index if isinstance(f, Input) else -1 for f in factors], list(steady))
+        held: Mask = np.isin([f.index if isinstance(f, Input) else -1 for f in factors], list(constants))
         p = balanced(before, dims, wanted, np.where(held, np.inf, away))
         if p is None or (settled and (p != before)[~held].any()):
             return None
         for f, change in zip(factors, p - before, strict=True):
-            if isinstance(f, Input) and f.index in steady:
+            if isinstance(f, Input) and f.index in constants:
                 coefficient *= scalar_power(float(x[0, f.index]), -change)
         if not math.isfinite(coefficient):  # the root of a negative constant
             return None
         exponents = tuple(p.tolist())
-    inner = [trimmed(f, units, d, x, steady) for f, d in zip(factors, dims, strict=True)]
+    inner = [trimmed(f, units, d, x, constants) for f, d in zip(factors, dims, strict=True)]
     known = tuple(f for f in inner if f is not None)
     return Power(known, exponents, coefficient) if len(known) == len(inner) else None
 

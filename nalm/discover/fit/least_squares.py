@@ -1,6 +1,7 @@
 """Least squares: the slopes of an expression in its numbers, and one Levenberg-Marquardt for all stages."""
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,7 +37,14 @@ def _tangent(node: Node, x: Array) -> tuple[Array, list[Array]]:
 
 
 TINY = np.finfo(np.float64).tiny
+UNSOLVABLE = (np.linalg.LinAlgError, ArithmeticError)  # of numbers too large to square, or all alike
 PATIENCE, PROGRESS = 6, 0.98  # a search that gains less than 2% in so many steps is stuck
+
+
+def solvable(candidates: Iterator[Node]) -> Iterator[Node]:
+    """Yield candidates until the arithmetic behind them fails."""
+    with contextlib.suppress(*UNSOLVABLE):
+        yield from candidates
 
 
 @dataclass

@@ -35,7 +35,7 @@ def snapped(draft: Node, problem: Problem) -> Iterator[Node]:
     if not np.isfinite(numbers(draft)).all():
         return
     coarse = rounded(draft)
-    if (used(coarse) or problem.constant) and np.isfinite(numbers(coarse)).all():
+    if (used(coarse) or problem.y_is_constant) and np.isfinite(numbers(coarse)).all():
         yield scaled(coarse, problem)
     if residual(draft, problem) < problem.near:
         yield from _refined(draft, problem)
@@ -66,7 +66,7 @@ def scaled(node: Node, problem: Problem) -> Node:
         spread = float(np.median(np.abs(ratio - c)))
         if spread > 1e-3 * abs(c):
             return node
-        near = recognised(c, 4 * spread + 1000 * problem.u * abs(c))
+        near = recognised(c, 4 * spread + 1000 * problem.roundoff * abs(c))
         c = c if near is None or near == 0 else near
     return times(node, c)
 
@@ -104,7 +104,7 @@ def _refined(draft: Node, problem: Problem) -> Iterator[Node]:
             break
         values[small] = 0.0
         node = gauged(tidied(renumbered(node, values)))
-    if not used(node) and not problem.constant:
+    if not used(node) and not problem.y_is_constant:
         return
     simple = values.copy()
     known = ~movable(node, problem.x)
@@ -120,22 +120,22 @@ def _refined(draft: Node, problem: Problem) -> Iterator[Node]:
 
 def unfelt(node: Node, problem: Problem) -> Mask:
     """Which numbers could be 0 without any row moving by more than its rounding."""
-    _, error = bounded(node, problem.x, problem.u)
+    _, error = bounded(node, problem.x, problem.roundoff)
     _, slopes = tangent(node, problem.x)
     with np.errstate(all="ignore"):
-        moved = np.abs(slopes * numbers(node)) / (error + problem.u * np.abs(problem.y))[:, None]
+        moved = np.abs(slopes * numbers(node)) / (error + problem.roundoff * np.abs(problem.y))[:, None]
     return np.nan_to_num(moved, nan=0.0).max(0, initial=0.0) < 1
 
 
 def polished(node: Node, problem: Problem, free: Mask | None = None) -> tuple[Node, Array]:
     """Gauss-Newton on the free numbers, rows weighted by what rounding does to them."""
-    _, error = bounded(node, problem.x, problem.u)
+    _, error = bounded(node, problem.x, problem.roundoff)
     with np.errstate(all="ignore"):
-        weight = 1 / (error + problem.u * np.abs(problem.y))
+        weight = 1 / (error + problem.roundoff * np.abs(problem.y))
     weight = np.where(np.isfinite(weight), weight, 0.0)
     free = movable(node, problem.x) if free is None else free
     node, errors = refined(node, problem.x, problem.y, weight, free=free, check=problem.check)
-    return node, np.maximum(errors, 2 * problem.u * np.abs(numbers(node)) * free)
+    return node, np.maximum(errors, 2 * problem.roundoff * np.abs(numbers(node)) * free)
 
 
 def gauged(node: Node) -> Node:

@@ -61,10 +61,10 @@ def _fraction(value: float, error: float) -> tuple[float, float]:
     return float(cost[base, below]), float(number)
 
 
-def spelled(value: float) -> sympy.Expr:
+def to_sympy(value: float) -> sympy.Expr:
     """A number as SymPy: exact where its double is that of a simple number, else all its digits.
 
-    >>> spelled(0.5), spelled(2 * math.pi), spelled(0.75 * math.sqrt(2))
+    >>> to_sympy(0.5), to_sympy(2 * math.pi), to_sympy(0.75 * math.sqrt(2))
     (1/2, 2*pi, 3*sqrt(2)/4)
     """
     found = _simple(float(value))

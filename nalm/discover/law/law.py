@@ -1,8 +1,5 @@
 """A law: an expression with the names of its inputs, as SymPy, LaTeX, Python, numbers or a network of units."""
 
-import keyword
-import re
-import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy
 
-from nalm.discover.law.constants import spelled
+from nalm.discover.law.constants import to_sympy
 from nalm.discover.law.expression import Array, Input, Node, Power, Sum, evaluate, size, used
 from nalm.errors import NALMError
 
@@ -18,44 +15,6 @@ if TYPE_CHECKING:
     import torch
 
     from nalm.discover.law.network import LawNetwork
-
-
-def checked_names(names: Sequence[str] | None, inputs: int) -> tuple[str, ...]:
-    """Names for the inputs, a, b, c, ... if none are given; each a Python name, none twice."""
-    if names is None:
-        return tuple(
-            string.ascii_lowercase[:inputs] if inputs <= 26 else (f"x{i + 1}" for i in range(inputs))
-        )
-    names = tuple(map(str, names))
-    if len(names) != inputs:
-        raise NALMError(f"X has {inputs} columns, but {len(names)} names were given.")
-    if twice := [n for n in names if names.count(n) > 1]:
-        raise NALMError(f"Every column needs a name of its own, {twice[0]!r} is given twice.")
-    for name in names:
-        if not name.isidentifier() or keyword.iskeyword(name):
-            raise NALMError(
-                f"A column's name appears in Python source, so it cannot be {name!r}: use x1, x2, ..."
-            )
-    return names
-
-
-def cleaned(names: Sequence[object]) -> tuple[str, ...]:
-    """Names that can stand in a formula and in Python: no spaces, keywords or pi, none twice.
-
-    >>> cleaned(["mass (kg)", "lambda", "pi", "2nd", "", "a", "a"])
-    ('mass_kg', 'lambda_', 'pi_', 'x2nd', 'x5', 'a', 'a_2')
-    """
-    found: list[str] = []
-    for i, name in enumerate(names):
-        text = re.sub(r"\W+", "_", str(name)).strip("_")[:60] or f"x{i + 1}"
-        text = text if text.isidentifier() else f"x{text}"
-        text = text if text.isidentifier() else f"x{i + 1}"
-        text = f"{text}_" if keyword.iskeyword(text) or text == "pi" else text
-        once, k = text, 2
-        while text in found:
-            text, k = f"{once}_{k}", k + 1
-        found.append(text)
-    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -118,14 +77,14 @@ def _sympy(node: Node, symbols: list[sympy.Symbol]) -> sympy.Expr:
         case Input(index):
             return symbols[index]
         case Sum(terms, weights, bias):
-            parts = [spelled(w) * _sympy(t, symbols) for t, w in zip(terms, weights, strict=True)]
-            return sympy.Add(*parts, spelled(bias))
+            parts = [to_sympy(w) * _sympy(t, symbols) for t, w in zip(terms, weights, strict=True)]
+            return sympy.Add(*parts, to_sympy(bias))
         case Power(factors, exponents, coefficient):
-            raised = [_sympy(f, symbols) ** spelled(p) for f, p in zip(factors, exponents, strict=True)]
+            raised = [_sympy(f, symbols) ** to_sympy(p) for f, p in zip(factors, exponents, strict=True)]
             return (
-                sympy.Mul(spelled(coefficient), *raised, evaluate=False)
+                sympy.Mul(to_sympy(coefficient), *raised, evaluate=False)
                 if _keeps(node)
-                else sympy.Mul(spelled(coefficient), *raised)
+                else sympy.Mul(to_sympy(coefficient), *raised)
             )
 
 

@@ -24,7 +24,7 @@ def additive(problem: Problem) -> Iterator[Node]:
 
     With units, only columns of y's dimension are added, and a bias only where y has none.
     """
-    if problem.constant and True in problem.biases:
+    if problem.y_is_constant and True in problem.biases:
         yield Sum((), (), float(np.median(problem.y)))
         return
     r, columns = problem.relative, problem.addends

@@ -18,7 +18,7 @@ def power(problem: Problem) -> Iterator[Node]:
     exponents keep to :math:`\sum_i p_i \dim x_i = \dim y`, as fitted and with as many halves as that allows.
     """
     x, y = problem.x, problem.y
-    columns = [i for i in (*problem.columns, *problem.steady) if not ((x[:, i] == 0) & (y != 0)).any()]
+    columns = [i for i in (*problem.columns, *problem.constants) if not ((x[:, i] == 0) & (y != 0)).any()]
     rows = (y != 0) & (x[:, columns] != 0).all(1)
     if not columns or rows.sum() <= len(columns) + 1:
         return

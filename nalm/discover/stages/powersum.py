@@ -22,7 +22,7 @@ def powersum(problem: Problem) -> Iterator[Node]:
     the exponents are searched: :math:`\min_p \| (I - Q Q^T)(y - c\,m(p)) \|^2`. With units p = p_0 + N z keeps
     the dimension of y, and only inputs of that dimension are in the sum.
     """
-    positive = [i for i in (*problem.columns, *problem.steady) if (problem.x[:, i] > 0).all()]
+    positive = [i for i in (*problem.columns, *problem.constants) if (problem.x[:, i] > 0).all()]
     start, moves = _subspace(problem, positive)
     if not positive or start is None or len(problem.y) < len(problem.addends) + len(positive) + 4:
         return

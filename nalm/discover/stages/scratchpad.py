@@ -59,7 +59,7 @@ def _search(target: str, inputs: Columns, pad: Columns, problem: Problem) -> Ite
         return
     base, columns = (np.log(np.abs(c.values)) if logs else c.values for c in (inputs, pad))
     weight = np.ones(len(y)) if logs else 1 / np.sqrt(np.median(np.abs(t)) ** 2 + t**2)
-    near = 300 * problem.u if problem.noise == 0 else None
+    near = 300 * problem.roundoff if problem.noise == 0 else None
     few = slice(len(base))
     for places in _best(base, columns, t[few], weight[few], near):
         problem.check()
