@@ -32,8 +32,10 @@ def atomic_path(path: Path) -> Iterator[Path]:
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file completely or not at all; an error of the operating system becomes one sentence."""
     try:
-        with atomic_path(path) as temporary:
-            temporary.write_bytes(content)
+        with atomic_path(path) as temporary, temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
     except OSError as error:
         raise NALMError(f"Cannot write {path}: {error.strerror}; choose another place.") from None
 

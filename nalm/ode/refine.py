@@ -1,4 +1,4 @@
-"""Moves that shorten a fitted model: drop or exchange terms, fix exponents, remove saturation, tie rates.
+"""The fitter of one search: it fits models, shortens them by the moves of ``moves.py``, and extends them.
 
 The shortest description of the data wins, as under noise in :mod:`nalm.discover.fit.description_length`: the misfit of
 the whole trajectory plus a price per number and symbol. Tied rates, where a term leaves one equation and enters
@@ -7,20 +7,18 @@ another, cost less than two rates, so conservation is preferred where the data a
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from nalm.discover.law.expression import Array
-from nalm.ode.model import Entry, Model, Term, built
+from nalm.ode.model import Entry, Model, Term
+from nalm.ode.moves import dropped_entries, fixed_exponents, merged_terms, removed_saturations, tied_rates
 from nalm.ode.shooting import Samples, Shot, condensed, gaps, matched, shoot
 
 FLOOR = 1e-14  # of the mean square over the spread: what computed data may leave
-CLEARLY = 3.0  # standard errors
 CARRIED_OUT = 5  # of the moves foreseen
 HOPELESS = 200.0  # nats: moves that are foreseen to cost more are not tried
-
-Move = tuple[float, Model]  # how many standard errors a simpler model is away, and the model
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ class Fitter:
     def extended(self, shot: Shot, most: int = 4) -> Shot:
         """Merge similar terms, add a term or exchange one, as the slopes suggest; shorten the result again."""
         best = shot
-        for model in (*_merged_terms(shot.model), *self._richer(shot, most)):
+        for model in (*merged_terms(shot.model), *self._richer(shot, most)):
             found = self.fit(model, shot.states, 10)
             if self.length(found) < self.length(shot) + 20:  # a nice number or two may still be saved
                 found = self.shortened(found)
@@ -89,10 +87,10 @@ class Fitter:
         """Yield models with one number or entry less, the ones that the standard errors favour first."""
         model, errors = shot.model, np.maximum(self.errors(shot), 1e-12)
         moves = itertools.chain(
-            _dropped_entries(model, errors),
-            _fixed_exponents(model, errors),
-            _removed_saturations(model, errors),
-            self._tied_rates(model, errors),
+            dropped_entries(model, errors),
+            fixed_exponents(model, errors),
+            removed_saturations(model, errors),
+            tied_rates(model, errors, self.scales),
         )
         simpler = [(far, m.merged()) for far, m in moves if m.entries]
         foreseen = [(self._foreseen(far, m, model), k) for k, (far, m) in enumerate(simpler)]
@@ -102,21 +100,6 @@ class Fitter:
         """Estimate the change of the description length from how many standard errors a move is away."""
         saved = float(np.log(self.count) * (model.price - simpler.price))
         return self.count * float(np.log1p(far**2 / self.count)) - saved
-
-    def _tied_rates(self, model: Model, errors: Array) -> Iterator[Move]:
-        """Give two entries of one term the same rate, in the units of the data, up to a sign."""
-        for a, e in enumerate(model.entries):
-            for b, o in enumerate(model.entries):
-                if a < b and e.term == o.term and e.rate != o.rate and e.equation != o.equation:
-                    one = model.rates[e.rate] * e.factor * self.scales[e.equation]
-                    two = model.rates[o.rate] * o.factor * self.scales[o.equation]
-                    unsure = np.hypot(
-                        errors[e.rate] * e.factor * self.scales[e.equation],
-                        errors[o.rate] * o.factor * self.scales[o.equation],
-                    )
-                    sign = float(np.sign(one * two)) or 1.0
-                    factor = sign * self.scales[e.equation] / self.scales[o.equation]
-                    yield abs(one - sign * two) / unsure, model.tie_rates(a, b, factor)
 
     def _richer(self, shot: Shot, most: int) -> list[Model]:
         """Return models with a term more, or one in place of another, the ones that explain most first."""
@@ -170,38 +153,6 @@ class Fitter:
                 yield float(value + np.log(self.count) * more.price), more
 
 
-def _dropped_entries(model: Model, errors: Array) -> Iterator[Move]:
-    """Drop a term from an equation that has others; entries of one rate are dropped together."""
-    for k, e in enumerate(model.entries):
-        if sum(o.equation == e.equation for o in model.entries) > 1:
-            shared = [o for o in model.entries if o.rate == e.rate]
-            others = [o for o in model.entries if o not in shared]
-            simpler = built(model, others) if len(shared) > 1 else model.drop_entry(k)
-            yield abs(model.rates[e.rate]) / errors[e.rate], simpler
-
-
-def _fixed_exponents(model: Model, errors: Array) -> Iterator[Move]:
-    """Fix a fitted exponent at a near multiple of a half or at 0; last, fix all that are clearly near one."""
-    together = model
-    for index, (k, i) in enumerate(model.moving, len(model.rates)):
-        p = model.terms[k].powers[i]
-        half = round(2 * p) / 2
-        for nice in {round(p), half, 0.0}:
-            yield abs(p - nice) / errors[index], model.fix_exponent(k, i, float(nice))
-        if half and abs(p - half) < CLEARLY * errors[index]:
-            together = together.fix_exponent(k, i, half)
-    if together != model:
-        yield 0.0, together
-
-
-def _removed_saturations(model: Model, errors: Array) -> Iterator[Move]:
-    """Replace a saturating term by its limits for a large and for a small K."""
-    for index, k in enumerate(model.saturating, len(model.rates) + len(model.moving)):
-        large, small = (abs(np.log(model.terms[k].half) - at) / errors[index] for at in (3.0, -5.0))
-        yield large, model.remove_saturation(k, large=True)
-        yield small, model.remove_saturation(k, large=False)
-
-
 def _kept_columns(model: Model, rest: Model, dropped: int | None, lead: int) -> np.ndarray:
     """Return which slopes (of first states and numbers) are still those of a model without one entry."""
     kept = np.ones(lead + len(model.numbers()), bool)
@@ -212,20 +163,6 @@ def _kept_columns(model: Model, rest: Model, dropped: int | None, lead: int) -> 
         for index, (k, _) in enumerate(model.moving, lead + len(model.rates)):
             kept[index] = not (gone and k == lost.term)
     return kept
-
-
-def _merged_terms(model: Model) -> Iterator[Model]:
-    """Yield models in which two terms of one shape are one term, with exponents in between and free again."""
-    for a, t in enumerate(model.terms):
-        for b, u in enumerate(model.terms[a + 1 :], a + 1):
-            where = [{e.equation for e in model.entries if e.term == k} for k in (a, b)]
-            if t.shape == u.shape and not where[0] & where[1]:
-                powers = tuple((p + q) / 2 for p, q in zip(t.powers, u.powers, strict=True))
-                one = replace(t, powers=powers, half=float(np.sqrt(t.half * u.half)))
-                freed = {(a, i) for i, (p, q) in enumerate(zip(t.powers, u.powers, strict=True)) if p != q}
-                entries = [replace(e, term=a) if e.term == b else e for e in model.entries]
-                terms = tuple(one if k == a else v for k, v in enumerate(model.terms))
-                yield built(replace(model, terms=terms, settled=model.settled - freed), entries)
 
 
 def _unit(a: Array) -> Array:

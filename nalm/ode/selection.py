@@ -115,7 +115,7 @@ def _whole(terms: Sequence[Term]) -> frozenset[tuple[int, int]]:
 
 
 def _projected(a: Array, y: Array, chosen: tuple[int, ...]) -> tuple[Array, Array]:
-    """The library and the changes without what the chosen terms explain."""
+    """Remove from the library and the changes what the chosen terms explain."""
     if not chosen:
         return a, y
     q = np.linalg.qr(a[:, chosen])[0]

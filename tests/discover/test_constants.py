@@ -56,7 +56,7 @@ def test_a_number_in_sympy_has_the_same_double(value):
     assert float(to_sympy(value)) == pytest.approx(value, rel=5e-16, abs=0)
 
 
-def test_decimals_and_fractions_are_written_as_one_would():
+def test_short_decimals_stay_decimals_and_small_fractions_stay_fractions():
     assert str(to_sympy(1 / 17)) == "1/17"
     assert to_sympy(9.81).is_Float
     assert to_sympy(math.pi / 6) == sympy.pi / 6

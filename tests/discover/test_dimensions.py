@@ -139,11 +139,11 @@ def test_balanced_exponents_add_up_and_moves_keep_them_there(factors):
     assert (balanced(true, units, wanted) == true).all()  # what adds up stays
 
 
-def test_exponents_that_cannot_add_up_have_no_place():
+def test_exponents_that_cannot_be_balanced_give_none():
     assert balanced(np.zeros(1), [dimension("m")], dimension("s")) is None
 
 
-def test_a_draft_loses_the_terms_of_other_dimensions():
+def test_a_candidate_loses_the_terms_of_other_dimensions():
     m, v, g, h = (Input(i) for i in range(4))
     x = np.random.default_rng(0).uniform(1, 2, (50, 4))
     kinetic, potential = Power((m, v), (1.0, 2.0)), Power((m, g, h), (1.0,) * 3)

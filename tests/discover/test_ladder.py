@@ -1,12 +1,15 @@
 """The search from outside: what it takes, what it returns, and how long it takes."""
 
+import inspect
+import json
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import nalm
-from nalm.discover import search
+from nalm.discover import Verdict, search
 from nalm.discover.problem import Problem
 
 
@@ -32,6 +35,24 @@ def test_the_search_is_a_name_of_the_package():
     assert nalm.search is search
 
 
+def test_search_and_regressor_have_the_same_default_noise():
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    default = inspect.signature(search).parameters["noise"].default
+    assert default is nalm.NALMRegressor().noise is None
+
+
+def test_a_verdict_is_text_and_the_certificate_explains_it():
+    x = table()
+    certificate = search(x, x[:, 0] + x[:, 1]).certificate
+    assert certificate.verdict is Verdict.EXACT
+    assert certificate.verdict == "exact" and json.dumps(certificate.verdict) == '"exact"'
+    meanings = {replace(certificate, verdict=v).meaning for v in Verdict}
+    assert certificate.meaning.startswith(
+        "On every row the law differs from the data by no more than rounding"
+    )
+    assert len(meanings) == 3
+
+
 def test_without_a_law_the_best_candidate_comes_with_the_verdict_none():
     x = table()
     found = search(x, np.sin(3 * x[:, 0]) * np.exp(x[:, 1]), noise=0.0)
@@ -40,7 +61,7 @@ def test_without_a_law_the_best_candidate_comes_with_the_verdict_none():
     assert len(found.candidates) > 1
 
 
-def test_chance_is_no_law():
+def test_random_numbers_get_no_certificate():
     rng = np.random.default_rng(0)
     found = search(table(), rng.standard_normal(300), noise=None)
     assert found.certificate.verdict == "none"
@@ -117,14 +138,14 @@ Y = X[:, 0]
         (lambda: search([["a", "b"]] * 20, Y), "numbers"),
         (lambda: search([[1], [1, 2]], Y), "table of numbers"),
         (lambda: search(X, Y, ["a", "b"]), "4 columns, but 2 names"),
-        (lambda: search(X, Y, ["a", "b", "a", "d"]), "'a' is given twice"),
+        (lambda: search(X, Y, ["a", "b", "a", "d"]), "more than one column called a"),
         (lambda: search(X, Y, ["a b", "b", "c", "d"]), "'a b'"),
         (lambda: search(X, Y, noise=-1), "got -1"),
         (lambda: search(X, Y, max_time=0), "got 0"),
         (lambda: search(X, Y, stages=["addtive"]), "Did you mean 'additive'?"),
     ],
 )
-def test_what_cannot_be_searched_is_one_sentence(call, sentence):
+def test_unusable_arguments_are_one_sentence(call, sentence):
     with pytest.raises(nalm.NALMError) as error:
         call()
     assert sentence in str(error.value)

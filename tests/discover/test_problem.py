@@ -39,7 +39,7 @@ def test_constant_and_repeated_columns_are_not_looked_at():
     assert Problem.from_table(x, x[:, 0]).columns == [0, 2, 4]
 
 
-def test_time_is_up_when_it_is():
+def test_check_raises_after_the_deadline():
     x = np.random.default_rng(0).uniform(size=(60, 2))
     problem = Problem.from_table(x, x[:, 0], max_time=10.0)
     problem.check()

@@ -91,7 +91,7 @@ def test_shooting_joins_the_states_from_rough_numbers():
     np.testing.assert_allclose(shot.model.numbers(), [8, -8, 1, 2], atol=1e-3)
 
 
-def test_what_is_shared_is_paid_once():
+def test_the_price_of_a_shared_term_counts_once():
     apart = Model((Term((0.5,)), Term((0.6,))), (Entry(0, 0, 0), Entry(0, 1, 1)), (1.0, 1.0))
     once = Model((Term((0.5,)),), (Entry(0, 0, 0), Entry(0, 0, 1)), (1.0, 1.0))
     tied = once.tie_rates(0, 1, -1.0)
@@ -119,7 +119,7 @@ def test_the_integral_form_alone_proposes_the_structure():
 
 
 @pytest.mark.parametrize("noise, seed", [(0.01, 0), (0.03, 2)])
-def test_noise_around_zero_leaves_broken_exponents(noise, seed):
+def test_noise_around_zero_leaves_fractional_exponents(noise, seed):
     known = next(k for k in KNOWN if k.name == "fractional SIR")
     data = checked(*known.trajectory(noise, seed), known.names)
     search = prepared(data.samples(), data.scales()[0], lambda: None)
@@ -130,7 +130,7 @@ def test_noise_around_zero_leaves_broken_exponents(noise, seed):
     assert min(abs(p - 0.5) for p in infected) < 0.05
 
 
-def test_the_best_is_extended_before_restarts_use_up_the_time(monkeypatch):
+def test_the_best_fit_is_extended_before_restarts_use_up_the_time(monkeypatch):
     known = next(k for k in KNOWN if k.name == "logistic growth")
     data = checked(*known.trajectory(0.01), known.names)
     search = prepared(data.samples(), data.scales()[0], lambda: None)
@@ -147,7 +147,7 @@ def test_the_best_is_extended_before_restarts_use_up_the_time(monkeypatch):
     assert extended == [search.found[0]] and search.found[1:] == [None, None]
 
 
-def test_what_is_too_dear_to_join_is_not_missed():
+def test_the_lower_bound_in_combined_loses_no_model():
     rng = np.random.default_rng(0)
     terms = [Term((p, q)) for p in (0.0, 0.5, 1.0) for q in (0.0, 0.3, 1.0)]
 
@@ -178,7 +178,7 @@ SYSTEM = System(
 )
 
 
-def test_a_system_in_symbols():
+def test_a_system_as_text_sympy_and_latex():
     assert str(SYSTEM) == "dx/dt = -sqrt(x)*y/4 + 1/10\ndy/dt = x/(x + 2)"
     assert str(SYSTEM.equations[1]) == "Eq(Derivative(y(t), t), x(t)/(x(t) + 2))"
     assert r"\dot {x} &=" in SYSTEM.latex()

@@ -1,4 +1,4 @@
-"""Expressions of the right dimension: what has one, what brings a draft to it, and fits that keep it."""
+"""Expressions with dimensions: their dimension, bringing a candidate to one, and fits that keep it."""
 
 import itertools
 import math
@@ -24,7 +24,7 @@ from nalm.discover.law.expression import (
 
 
 def homogeneous(node: Node, units: Sequence[Dimension]) -> Dimension | None:
-    """The dimension of an expression, or None if it adds what cannot be added.
+    """Return the dimension of an expression, or None if it adds terms of different dimensions.
 
     >>> from nalm.discover.dimensions.units import dimension
     >>> length, area = dimension("m"), dimension("m^2")
@@ -48,7 +48,7 @@ def homogeneous(node: Node, units: Sequence[Dimension]) -> Dimension | None:
 def trimmed(
     node: Node, units: Sequence[Dimension], wanted: Dimension, x: Array, constants: Sequence[int] = ()
 ) -> Node | None:
-    """The expression brought to the wanted dimension, or None: terms of others dropped, exponents balanced.
+    """Bring an expression to the wanted dimension by dropping terms and balancing exponents, or return None.
 
     Columns that are ``constants`` first fill in what is missing, which changes no value: 9.81 m h is m g h. A sum
     inside a product has the dimension that makes the product right, else that of most of its size on x.
@@ -104,7 +104,7 @@ def _filled(
 def _together(
     options: list[dict[Dimension, float]], exponents: Sequence[float], wanted: Dimension
 ) -> list[Dimension] | None:
-    """One dimension for each factor, so that the product has the wanted one: those of most size."""
+    """Choose a dimension for each factor so that the product has the wanted one; larger terms are preferred."""
     if math.prod(map(len, options)) > 1000:
         options = [dict(sorted(o.items(), key=lambda item: -item[1])[:4]) for o in options]
     shares = [{d: s / (max(o.values()) or 1.0) for d, s in o.items()} for o in options]
@@ -116,7 +116,7 @@ def _together(
 
 
 def _sizes(node: Node, units: Sequence[Dimension], x: Array) -> dict[Dimension, float]:
-    """The dimensions an expression is made of, and the typical size on x of what has each."""
+    """Return the dimensions of the terms of an expression, and the rms on x of the terms of each."""
     match node:
         case Input(index):
             return {units[index]: 1.0}
@@ -139,7 +139,7 @@ def _main(node: Node, units: Sequence[Dimension], x: Array) -> Dimension:
 def refitted(
     node: Node, units: Sequence[Dimension], x: Array, y: Array, free: Mask, check: Callable[[], None]
 ) -> Node:
-    """Least squares in y on the free numbers, exponents other than halves along moves that keep the dimension."""
+    """Fit the free numbers to y by least squares; exponents other than halves keep the dimension."""
     start = np.array(numbers(node))
     moves = np.eye(len(start))[:, free]
     for places, columns in _exponents(node, units):
@@ -162,7 +162,7 @@ def refitted(
 def _exponents(
     node: Node, units: Sequence[Dimension], at: int = 0
 ) -> Iterator[tuple[list[int], list[Dimension]]]:
-    """Of every product: which of all numbers its exponents are, and what dimensions they raise."""
+    """Yield for every product the indices of its exponents among all numbers, and the dimensions of its factors."""
     if isinstance(node, Input):
         return
     inner = node.terms if isinstance(node, Sum) else node.factors

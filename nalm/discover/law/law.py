@@ -31,7 +31,7 @@ class Law:
 
     @property
     def size(self) -> int:
-        """How many symbols it takes to write."""
+        """The number of symbols of the law."""
         return size(self.expression)
 
     @property
@@ -40,15 +40,15 @@ class Law:
         return [self.names[i] for i in sorted(used(self.expression))]
 
     def sympy(self) -> sympy.Expr:
-        """The law in SymPy; numbers are exact where they are simple."""
+        """Return the law in SymPy; numbers are exact where they are simple."""
         return _sympy(self.expression, [sympy.Symbol(n) for n in self.names])
 
     def latex(self) -> str:
-        """The law in LaTeX."""
+        """Return the law in LaTeX."""
         return str(sympy.latex(self.sympy()))
 
     def python(self) -> str:
-        """The law as Python source, for numbers or arrays by the inputs' names; every digit is kept.
+        """Return the law as Python source, for numbers or arrays with the names of the inputs; every digit is kept.
 
         >>> Law(Sum((Input(0), Input(1)), (1.0, -2.5), 3.0), ("a", "b")).python()
         'a - 2.5*b + 3.0'
@@ -56,14 +56,14 @@ class Law:
         return _python(self.expression, self.names)
 
     def predict(self, x: Any) -> Array:
-        """The law on every row of x (rows, inputs), in float64."""
+        """Evaluate the law on every row of x (rows, inputs), in float64."""
         x = np.asarray(x, dtype=np.float64)
         if x.ndim != 2 or x.shape[1] != len(self.names):
             raise NALMError(f"The law takes x of shape (rows, {len(self.names)}), got {x.shape}.")
         return evaluate(self.expression, x)
 
     def to_module(self, dtype: "torch.dtype | None" = None) -> "LawNetwork":
-        """The law as a network of units, (*batch, inputs) -> (*batch, 1): trainable, and it prints its law."""
+        """Build the law as a trainable network of units, (*batch, inputs) -> (*batch, 1), that can print its law."""
         from nalm.discover.law.network import LawNetwork
 
         return LawNetwork(self, dtype=dtype)
@@ -89,7 +89,7 @@ def _sympy(node: Node, symbols: list[sympy.Symbol]) -> sympy.Expr:
 
 
 def _keeps(node: Power) -> bool:
-    """Whether SymPy would multiply a number into a sum, which is not how the law was found."""
+    """Tell whether SymPy would multiply a number into a sum, which would change the form of the law."""
     return abs(node.coefficient) != 1 and len(node.factors) == 1 and isinstance(node.factors[0], Sum)
 
 
