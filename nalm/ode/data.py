@@ -55,7 +55,7 @@ class Trajectories:
         for j in range(len(self.names)):
             if j not in self.moving:
                 found.append(
-                    f"{self.names[j]} never changes: its equation is 0, and no other can be told to use it"
+                    f"{self.names[j]} never changes: its equation is 0, and no other equation can be shown to use it"
                 )
             elif np.abs(every[:, j]).max() > GROWTH * (np.median(np.abs(every[:, j])) or np.inf):
                 found.append(f"{self.names[j]} grows so much that its last samples decide alone")

@@ -14,7 +14,7 @@ from nalm.discover.problem import TimeUpError
 from nalm.errors import NALMError
 from nalm.ode.data import Trajectories, checked
 from nalm.ode.refine import FLOOR
-from nalm.ode.scaling import Scaling
+from nalm.ode.scales import DataScales
 from nalm.ode.search import Clock, SystemSearch, prepared, refitted, searched
 from nalm.ode.shooting import Shot, shoot
 from nalm.ode.system import System
@@ -68,14 +68,14 @@ def _assemble(search: SystemSearch, data: Trajectories, seed: int, left: Callabl
     done = sum(f is not None for f in search.found)
     shot, spread, late = _with_spread(search, best, seed)
     errors = search.fitter.errors(shot) if shot.joined else spread
-    scaling = Scaling(data)
-    laws, intervals = scaling.rounded_system(shot.model, spread, errors)
-    others = _others(search, shot, scaling)
+    scales = DataScales(data)
+    laws, intervals = scales.rounded_system(shot.model, spread, errors)
+    others = _others(search, shot, scales)
     system = System(
         laws,
         Verdict.NONE,
         intervals=tuple(intervals) if shot.joined else (),
-        start=scaling.starts(shot.states[search.samples.first] * scaling.sizes),
+        start=scales.starts(shot.states[search.samples.first] * scales.sizes),
         restarts=(agreeing, done),
         others=others,
     )
@@ -86,7 +86,7 @@ def _assemble(search: SystemSearch, data: Trajectories, seed: int, left: Callabl
         flags.append("another structure explains the data nearly as well")
     found = Assessment(Verdict.NONE, "", (), None, ())
     if shot.joined:
-        found = assess(system, search, shot, data, scaling.system, left)
+        found = assess(system, search, shot, data, scales.system, left)
     return replace(
         system,
         verdict=found.verdict,
@@ -156,7 +156,7 @@ def _spread(search: SystemSearch, shot: Shot, seed: int) -> Array:
     return np.maximum(np.std(seen, axis=0, ddof=1), least)
 
 
-def _others(search: SystemSearch, best: Shot, scaling: Scaling) -> tuple[tuple[str, float], ...]:
+def _others(search: SystemSearch, best: Shot, scales: DataScales) -> tuple[tuple[str, float], ...]:
     """Return up to five other structures that restarts found, and by how many nats they are longer."""
     fitter, seen = search.fitter, {best.model.pattern}
     out: list[tuple[str, float]] = []
@@ -164,5 +164,5 @@ def _others(search: SystemSearch, best: Shot, scaling: Scaling) -> tuple[tuple[s
         if shot.model.pattern not in seen:
             seen.add(shot.model.pattern)
             longer = max(0.0, fitter.length(shot) - fitter.length(best))
-            out.append(("; ".join(scaling.system(shot.model).formula.splitlines()), round(longer, 2)))
+            out.append(("; ".join(scales.system(shot.model).formula.splitlines()), round(longer, 2)))
     return tuple(out[:5])

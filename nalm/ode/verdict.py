@@ -62,31 +62,31 @@ def assess(
     )
     if forecast is not None:
         tested += f"; fitted to the first {HEAD:.0%}, it forecasts the rest to {forecast:.2g}"
-    forecasts = forecast is not None and forecast < (
-        100 * EXACT if worst <= EXACT else 3 * max(residual) + EXACT
-    )
-    if worst <= EXACT and forecasts:
+    allowed = 100 * EXACT if worst <= EXACT else 3 * max(residual) + EXACT
+    good_forecast = forecast is not None and forecast < allowed
+    if worst <= EXACT and good_forecast:
         return Assessment(Verdict.EXACT, tested + ".", residual, forecast, ())
-    flags = []
-    noise = np.median(search.path.noise)
-    if max(residual) > 2 * noise + 1e-4:
-        flags.append(
-            f"it leaves more ({max(residual):.2g} of the spread) than the noise of the samples ({noise:.2g})"
-        )
-    if patterned := [
-        data.names[j]
-        for j in data.moving
-        if _patterned([(x - s)[:, j] for x, s in zip(data.x, simulated, strict=True)])
-    ]:
-        flags.append(f"what it leaves of {', '.join(patterned)} is not noise: neighbours are alike")
-    if not forecasts:
-        flags.append(
-            "it was not tested by a forecast"
-            if forecast is None
-            else "fitted to a part, it forecasts the rest badly"
-        )
+    differences = [x - s for x, s in zip(data.x, simulated, strict=True)]
+    flags = _residual_flags(max(residual), float(np.median(search.path.noise)), differences, data)
+    if forecast is None:
+        flags.append("it was not tested by a forecast")
+    elif not good_forecast:
+        flags.append("fitted to a part, it forecasts the rest badly")
     verdict = Verdict.NONE if flags else Verdict.CONSISTENT
     return Assessment(verdict, tested + ".", residual, forecast, tuple(flags))
+
+
+def _residual_flags(residual: float, noise: float, differences: list[Array], data: Trajectories) -> list[str]:
+    """Return flags for a residual that is larger than the noise, or that has a pattern."""
+    flags = []
+    if residual > 2 * noise + 1e-4:
+        flags.append(
+            f"it leaves more ({residual:.2g} of the spread) than the noise of the samples ({noise:.2g})"
+        )
+    patterned = [data.names[j] for j in data.moving if _patterned([d[:, j] for d in differences])]
+    if patterned:
+        flags.append(f"what it leaves of {', '.join(patterned)} is not noise: neighbours are alike")
+    return flags
 
 
 def _patterned(residuals: list[Array]) -> bool:

@@ -14,7 +14,7 @@ from nalm.ode.system import Number, System
 
 
 @dataclass
-class Scaling:
+class DataScales:
     """The scales of the data, with which a scaled model becomes a system of laws."""
 
     data: Trajectories
