@@ -20,7 +20,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
     After an error, or if the process is killed, ``path`` is as it was before.
     """
-    temporary = path.with_name(f".{path.name[:200]}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    temporary = path.with_name(f".{path.name[:40]}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
         yield temporary
         os.replace(temporary, path)
