@@ -99,7 +99,7 @@ def test_very_large_and_very_small_numbers_are_taken():
     x[:, 0] *= 1e150
     x[:, 1] *= 1e-150
     assert str(search(x, x[:, 0] * x[:, 1]).law) == "a*b"
-    assert search(x, x[:, 1] / x[:, 0]).certificate.verdict in ("exact", "none")  # and no error
+    assert search(x, x[:, 1] / x[:, 0], noise=0.0).certificate.verdict in ("exact", "none")  # and no error
 
 
 @pytest.mark.slow
