@@ -1,4 +1,7 @@
-"""Every stage has a law that only it finds: without the stage the ladder finds none."""
+"""Every stage has a law that only it finds: without the stage the search finds none."""
+
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -39,6 +42,11 @@ def problem(stage):
 
 def test_every_stage_has_its_law():
     assert set(LAWS) == set(STAGES)
+
+
+def test_the_documentation_lists_the_stages_in_order():
+    text = (Path(__file__).parents[2] / "docs" / "discovery.md").read_text("utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE) == list(STAGES)
 
 
 @pytest.mark.parametrize("stage", STAGES)
