@@ -35,7 +35,7 @@ class Known:
     @property
     def system(self) -> System:
         """Its equations."""
-        return System(tuple(Law(_node(row), self.names) for row in self.parts), "none")
+        return System(tuple(Law(_node(row), self.names) for row in self.parts))
 
     def trajectory(
         self, noise: float = 0.0, seed: int = 0, start: tuple[float, ...] | None = None

@@ -82,7 +82,7 @@ def trial(method: str, known: Known, noise: float, seed: int, time_limit: float)
 
 def ours(t: Array, x: Array, known: Known, noise: float, seed: int, time_limit: float) -> System:
     """``nalm.ode.fit`` as anybody would call it."""
-    return fit(t, x, known.names, seed=seed, time_limit=time_limit)
+    return fit(t, x, known.names, seed=seed, max_time=time_limit)
 
 
 def sindy(t: Array, x: Array, known: Known, noise: float, seed: int, time_limit: float) -> System:

@@ -1,4 +1,4 @@
-"""nalm for SRBench (cavalab/srbench): the estimator, how its model is written, and how it is to be evaluated.
+"""nalm for SRBench (cavalab/srbench): the estimator, the text of its model, and the settings of the evaluation.
 
 Copy this folder to ``algorithms/nalm`` of a checkout. Scaling stays off: an exact law of scaled columns is no
 longer the law of the columns. ``python srbench/regressor.py`` checks the kit by itself.
@@ -23,7 +23,7 @@ eval_kwargs = {"scale_x": False, "scale_y": False, "test_params": {"max_time": 6
 
 
 def model(est: NALMRegressor, X: "pd.DataFrame | None" = None) -> str:  # noqa: N803
-    """The law as text that SymPy reads, in the names of the columns of X."""
+    """Return the law as text that SymPy reads, with the names of the columns of X."""
     law = est.sympy()
     columns = list(est.names_ if X is None else X.columns)
     symbols = {
@@ -34,12 +34,12 @@ def model(est: NALMRegressor, X: "pd.DataFrame | None" = None) -> str:  # noqa: 
 
 
 def complexity(est: NALMRegressor) -> int:
-    """How many nodes SymPy's tree of the law has, as SRBench counts."""
+    """Count the nodes of SymPy's tree of the law, as SRBench does."""
     return sum(1 for _ in sympy.preorder_traversal(est.sympy()))
 
 
 def check() -> None:
-    """Fit a law the way SRBench does, and read the model's text back."""
+    """Fit a law as SRBench does, and read the text of the model back."""
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.uniform(1, 5, (300, 3)), columns=["m1", "m2", "r"])
     y = 6.674 * table.m1 * table.m2 / table.r**2

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ PACKAGE = Path(__file__).parent.parent / "nalm"
 BASE = {
     "__init__": set(),  # exports names lazily; what imports it wants the version
     "errors": set(),
+    "files": {"errors"},
     "operations": {"errors"},
     "functional": set(),
     "draws": set(),
@@ -50,9 +52,6 @@ BELOW = {
 # modules of rooms without torch that need it, and are imported when they are asked for
 TORCH = {"discover/composition.py", "discover/law/network.py", "claims/compositions.py"}
 LONG = {  # files over 250 lines, and why they are not two
-    "cli/fit.py": "one command, its options and its checks",
-    "ode/fit.py": "one entry point and its result",
-    "ode/selection.py": "one search over the terms of a system",
     "report/page.py": "every section of the page in order",
     "report/sections/two_digits.py": "one section of the page",
     "stats.py": "one estimator after another, each short",
@@ -61,6 +60,9 @@ LONG = {  # files over 250 lines, and why they are not two
     "units/nalu.py": "four units of one paper",
     "units/npu.py": "five units of one paper",
 }
+
+# names of classes that still stand for two concepts; remove a name here when one of its classes is renamed
+SHARED_NAMES = {"Network", "Program", "Reading", "Runs", "Training", "Verdict"}
 
 
 def files(part: str) -> list[Path]:
@@ -92,7 +94,7 @@ def test_imports_point_downwards(part):
         assert not upward, f"{path.relative_to(PACKAGE)} imports {upward}, which stand above {part}"
 
 
-@pytest.mark.parametrize("part", BASE.keys() - {"__init__"})
+@pytest.mark.parametrize("part", [part for part in BASE if part != "__init__"])
 def test_the_base_stands_on_itself(part):
     assert siblings(PACKAGE / f"{part}.py") <= BASE[part]
 
@@ -176,6 +178,16 @@ def test_no_file_grows_beyond_reading():
     }
     assert {name for name, n in lines.items() if n > 250} == LONG.keys()
     assert {name for name, n in lines.items() if n > 300} <= {"testing.py"}
+
+
+def test_a_name_of_a_class_stands_for_one_concept():
+    names = Counter(
+        node.name
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert {name for name, count in names.items() if count > 1} <= SHARED_NAMES
 
 
 def test_nothing_is_unpickled_or_executed():

@@ -1,15 +1,20 @@
-"""What a fit says: as plain values, as text for a terminal, and for its page."""
+"""Output of ``nalm fit``: as JSON, as text for a terminal, and as content of its page; parts serve ``nalm ode``."""
 
 import re
 import shutil
 import sys
 import textwrap
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from nalm.cli import screen
+from nalm.files import json_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,18 +23,10 @@ if TYPE_CHECKING:
     from nalm.discover.regressor import NALMRegressor
 
 SHOWN = 5  # candidates beside the law
-MEANING = {
-    "exact": "On every row the law differs from the data by no more than rounding, also on rows the search "
-    "never saw, and a further term of natural size would have shown. Outside the ranges it was tested for "
-    "it is an extrapolation.",
-    "consistent": "What the law leaves looks like noise: no further term was found in it. This is weaker than "
-    "exact: another law may fit as well, above all with few rows.",
-    "none": "Nothing is proven: this is the best of the laws that were tried. Do not trust it beyond these rows.",
-}
 
 
-def plain(found: "NALMRegressor", table: "Table", data: Path) -> dict[str, Any]:
-    """A fit as JSON: of one target the law's fields lie at the top, of several in a list called laws."""
+def to_json(found: "NALMRegressor", table: "Table", data: Path) -> dict[str, Any]:
+    """Convert a fit to JSON; the fields of a single target are at the top level, several are in the list ``laws``."""
     laws = [_law(found, table, k) for k in range(len(found.laws_))]
     return {
         "file": data.name,
@@ -50,29 +47,31 @@ def _law(found: "NALMRegressor", table: "Table", k: int) -> dict[str, Any]:
         "formula": str(law),
         "latex": law.latex(),
         "python": law.python(),
-        "verdict": certificate.verdict,
+        "verdict": certificate.verdict.value,
         "tested": certificate.tested,
-        "meaning": MEANING[certificate.verdict],
+        "meaning": certificate.meaning,
         "held_out": certificate.rows,
         "domain": {name: list(ends) for name, ends in certificate.domain.items()},
         "renamed": {n: columns[n] for n in law.inputs if columns[n] != n},
-        "r2": r2(*_values(found, table, k)),
-        "candidates": _others(found, k),
+        "r2": explained_share(*_values(found, table, k)),
+        "candidates": _candidates(found, k),
     }
 
 
-def _others(found: "NALMRegressor", k: int) -> list[dict[str, Any]]:
-    """What else was considered, best first; of laws that differ in late digits only the first."""
+def _candidates(found: "NALMRegressor", k: int) -> list[dict[str, Any]]:
+    """List the other candidates, best first; of laws that differ only after six digits keep the first."""
     seen, others = {short(str(found.laws_[k]))}, []
     for e in found.found_[k].equations:
         if short(e.formula) not in seen:
             seen.add(short(e.formula))
-            others.append({"formula": e.formula, "size": e.size, "error": _finite(e.error), "stage": e.stage})
+            others.append(
+                {"formula": e.formula, "size": e.size, "error": json_number(e.error), "stage": e.stage}
+            )
     return others[:SHOWN]
 
 
 def short(formula: str) -> str:
-    """A formula with at most six digits per number, for tables.
+    """Shorten the numbers of a formula to six digits, for tables.
 
     >>> short("2.0060666807*sqrt(x1) - 0.5")
     '2.00607*sqrt(x1) - 0.5'
@@ -80,12 +79,8 @@ def short(formula: str) -> str:
     return re.sub(r"\b\d+\.\d+(e[+-]?\d+)?", lambda m: f"{float(m[0]):.6g}", formula)
 
 
-def _finite(value: float) -> float | None:
-    return float(value) if abs(value) < float("inf") else None  # nor is NaN below it
-
-
 def _values(found: "NALMRegressor", table: "Table", k: int) -> "tuple[np.ndarray, np.ndarray]":
-    """The target, and what the law makes of the rows; NaN where that is too large to compare."""
+    """Return the target and the predictions of the law; NaN where their difference overflows."""
     import numpy as np
 
     assert table.y is not None  # a fit has a target
@@ -94,65 +89,66 @@ def _values(found: "NALMRegressor", table: "Table", k: int) -> "tuple[np.ndarray
         return y, np.where(np.isfinite(y - predicted), predicted, np.nan)
 
 
-def r2(y: "np.ndarray", predicted: "np.ndarray") -> float | None:
-    """The share of the variance of y that the law explains; None where there is none."""
+def explained_share(y: "np.ndarray", predicted: "np.ndarray") -> float | None:
+    """Return the share of the variance of y that the law explains (R squared); None where y is constant."""
     import numpy as np
 
     with np.errstate(all="ignore"):
         spread = np.square(y - y.mean()).sum()
         share = float(1 - np.square(y - predicted).sum() / spread) if spread > 0 else np.nan
-    return _finite(share)
+    return json_number(share)
 
 
-def explained(share: float | None) -> str:
-    """A share of the variance in a sentence.
+def format_share(share: float | None) -> str:
+    """Format a share of the variance as a sentence.
 
-    >>> [explained(0.123), explained(0.99987), explained(1.0), explained(-3.0), explained(None)]
+    >>> [format_share(0.123), format_share(0.99987), format_share(1.0), format_share(-3.0), format_share(None)]
     ['The law explains 12% of the variance.', 'The law explains 99.987% of the variance.',
      'The law explains all of the variance.', 'The law explains none of the variance.', '']
     """
     if share is None:
         return ""
-    zeros = re.match("0*", f"{1 - share:.9f}"[2:])  # of what is not explained, behind the point
+    zeros = re.match("0*", f"{1 - share:.9f}"[2:])  # decimals of the unexplained share
     digits = len(zeros[0]) if zeros else 0
     word = "none" if share <= 0 else "all" if share > 1 - 1e-9 else f"{100 * share:.{digits}f}%"
     return f"The law explains {word} of the variance."
 
 
-def page(found: "NALMRegressor", table: "Table", told: dict[str, Any]) -> dict[str, Any]:
-    """What the page of a fit shows."""
-    from nalm.report import fit_page as pages
+def page_content(found: "NALMRegressor", table: "Table", result: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of the page of a fit."""
+    from nalm.report import fit_page
 
     laws = [
         law
         | {
-            "explained": explained(law["r2"]),
-            "mathml": pages.mathml(found.laws_[k].sympy()),
-            "figures": pages.figures(law["target"], *_values(found, table, k)),
+            "explained": format_share(law["r2"]),
+            "mathml": fit_page.mathml(found.laws_[k].sympy()),
+            "figures": fit_page.figures(law["target"], *_values(found, table, k)),
         }
-        for k, law in enumerate(told.get("laws", [told]))
+        for k, law in enumerate(result.get("laws", [result]))
     ]
-    return told | {"laws": laws}
+    return result | {"laws": laws}
 
 
-def beware(table: "Table") -> None:
-    """Print what was dropped and what to beware of."""
+def print_warnings(table: "Table") -> None:
+    """Print which rows were dropped, and the warnings about the columns."""
     for sentence in [f"{table.dropped}."] * bool(table.dropped) + table.warnings:
         typer.echo(f"Note: {sentence}", err=True)
 
 
-def show(found: "NALMRegressor", table: "Table", told: dict[str, Any]) -> None:
-    """Print the law, what is proven of it, what else was considered, and how it fits; at most 80 columns wide."""
+def print_result(found: "NALMRegressor", table: "Table", result: dict[str, Any]) -> None:
+    """Print the law, its certificate, the other candidates and two plots, at most 80 columns wide."""
     from rich import box
     from rich.console import Console
     from rich.table import Table as Grid
     from rich.text import Text
 
-    from nalm.cli import tabular, textplot
+    from nalm.cli import textplot
+    from nalm.discover.law.names import shown
 
     braille = can_print("⠿")
-    for k, law in enumerate(told.get("laws", [told])):
-        typer.echo(f"\n  {tabular.shown(law['target'])} = {law['formula']}\n")
+    for k, law in enumerate(result.get("laws", [result])):
+        typer.echo(f"\n  {shown(law['target'])} = {law['formula']}\n")
         typer.echo(fill(f"{law['verdict']}: {law['tested']} {law['meaning']}"))
         ranges = [f"{n} in [{a:.4g}, {b:.4g}]" for n, (a, b) in law["domain"].items()]
         if ranges:
@@ -160,7 +156,7 @@ def show(found: "NALMRegressor", table: "Table", told: dict[str, Any]) -> None:
         for name, column in law["renamed"].items():
             typer.echo(f"{name} is the column {column!r}.")
         if law["r2"] is not None and law["verdict"] != "exact":
-            typer.echo(explained(law["r2"]))
+            typer.echo(format_share(law["r2"]))
         if law["candidates"]:
             grid = Grid("symbols", "error", "other laws considered", box=box.SIMPLE if braille else box.ASCII)
             for c in law["candidates"]:
@@ -168,19 +164,19 @@ def show(found: "NALMRegressor", table: "Table", told: dict[str, Any]) -> None:
                 grid.add_row(str(c["size"]), error, Text(short(c["formula"]), overflow="fold"))
             screen.show(grid, Console(width=columns(), emoji=False))
         y, predicted = _values(found, table, k)
-        name = tabular.shown(law["target"])[:12]
+        name = shown(law["target"])[:12]
         left = textplot.scatter(y, predicted, title=f"law over {name}", braille=braille)
         right = textplot.scatter(y, y - predicted, title=f"{name} - law, over {name}", braille=braille)
         side_by_side(left, right)
 
 
 def columns() -> int:
-    """How wide a text is: as the terminal, up to 80 letters."""
+    """Return the width for text: that of the terminal, at most 80."""
     return min(80, shutil.get_terminal_size().columns)
 
 
 def fill(text: str) -> str:
-    """A paragraph, broken into lines between words."""
+    """Break a paragraph into lines, between words only."""
     return textwrap.fill(text, columns(), break_long_words=False, break_on_hyphens=False)
 
 
@@ -193,9 +189,33 @@ def side_by_side(left: list[str], right: list[str]) -> None:
 
 
 def can_print(text: str) -> bool:
-    """Whether standard output can show these characters."""
+    """Tell whether standard output can show these characters."""
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
     except (UnicodeError, LookupError):
         return False
     return True
+
+
+@contextmanager
+def elapsed_time(max_time: float, after: float = 2.0) -> Iterator[None]:
+    """Show the elapsed time of a search on one line of a terminal, and wipe the line at the end."""
+    done, began = threading.Event(), time.monotonic()
+
+    def tick() -> None:
+        if done.wait(after):
+            return
+        while not done.wait(0.5):
+            sys.stderr.write(f"\rSearching: {time.monotonic() - began:.0f} s of at most {max_time:g} s ")
+            sys.stderr.flush()
+        sys.stderr.write("\r\x1b[K")
+
+    thread = threading.Thread(target=tick, daemon=True)
+    if sys.stderr.isatty():
+        thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        if thread.is_alive():
+            thread.join()

@@ -1,4 +1,4 @@
-"""The command for trajectories: from a table over time to the system of equations behind it."""
+"""The command ``nalm ode``: from a table over time to the system of equations behind it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,15 +13,9 @@ if TYPE_CHECKING:
 
     from nalm.ode import System
 
-MEANING = {
-    "exact": "Every sample is met to six digits of the spread, also those of a forecast.",
-    "consistent": "What is left looks like noise. Another system may fit as well, above all with few samples.",
-    "none": "Nothing is proven: this is the best system that was found. Do not trust it beyond these samples.",
-}
 
-
-@app.command()
-def ode(
+@app.command("ode")
+def ode_command(
     data: Annotated[Path, typer.Argument(help="A CSV, TSV or Parquet file.")],
     time: Annotated[str, typer.Option(help="The column of times.")],
     columns: Annotated[str, typer.Option(help="The variables: a,b. Default: all columns of numbers.")] = "",
@@ -35,21 +29,20 @@ def ode(
     json: Json = False,
 ) -> None:
     """Find the equations behind a trajectory, and say how far to trust them."""
-    from nalm import ode as search
-    from nalm.cli import fit_output as told
-    from nalm.cli import tabular
-    from nalm.cli.fit import progress, spare
+    from nalm import ode
+    from nalm.cli import fit_output, tabular
+    from nalm.discover.law.names import clean_names
 
-    spare(data, save)
+    tabular.refuse_overwriting(data, save)
     extra = f",{run}" if run else ""
     table = tabular.read(data, f"{time}{extra}", columns or None)
     if not json:
-        told.beware(table)
-    names = _names(table.names)
+        fit_output.print_warnings(table)
+    names = clean_names(table.names)
     t, x = _trajectories(table.x, table.y, bool(run))
     try:
-        with progress(max_time):
-            found = search.fit(t, x, names, restarts=restarts, time_limit=max_time, seed=seed)
+        with fit_output.elapsed_time(max_time):
+            found = ode.fit(t, x, names, restarts=restarts, max_time=max_time, seed=seed)
     except KeyboardInterrupt as stopped:
         typer.echo("Stopped. --max-time ends a search with its best system.", err=True)
         raise typer.Exit(code(stopped)) from None
@@ -58,20 +51,13 @@ def ode(
     if json:
         print_json({"file": data.name, "columns": list(table.names), **found.plain()})
         return
-    _show(found, t, x, dict(zip(names, table.names, strict=True)))
+    _print_system(found, t, x, dict(zip(names, table.names, strict=True)))
     if save is not None:
         typer.echo(f"The system is in {save}.")
 
 
-def _names(columns: tuple[str, ...]) -> list[str]:
-    """Columns as names that can stand in a formula."""
-    from nalm.discover.law import cleaned
-
-    return list(cleaned(columns))
-
-
 def _trajectories(x: "np.ndarray", y: Any, several: bool) -> tuple[Any, Any]:
-    """Times and states, in lists if a column numbers the runs."""
+    """Return times and states; lists of them if a column numbers the trajectories."""
     import numpy as np
 
     times = np.asarray(y)
@@ -81,14 +67,14 @@ def _trajectories(x: "np.ndarray", y: Any, several: bool) -> tuple[Any, Any]:
     return [times[rows, 0] for rows in runs], [x[rows] for rows in runs]
 
 
-def _show(found: "System", t: Any, x: Any, columns: dict[str, str]) -> None:
-    """Print the equations, the verdict, flags, intervals, and how the simulation follows the samples."""
+def _print_system(found: "System", t: Any, x: Any, columns: dict[str, str]) -> None:
+    """Print the equations, the verdict, flags, intervals and plots of the simulation."""
     from nalm.cli import textplot
     from nalm.cli.fit_output import can_print, fill, side_by_side
     from nalm.errors import NALMError
 
     typer.echo("\n" + "\n".join(f"  {line}" for line in found.formula.splitlines()) + "\n")
-    typer.echo(fill(f"{found.verdict}: {found.tested} {MEANING[found.verdict]}"))
+    typer.echo(fill(f"{found.verdict}: {found.tested} {found.meaning}"))
     for flag in found.flags:
         typer.echo(fill(f"Beware: {flag}."))
     for name, column in columns.items():

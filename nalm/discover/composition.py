@@ -1,9 +1,9 @@
-r"""Composition by gradient alone: a NAU, power units and a NAU on a scratchpad, many starts, snapped and certified.
+r"""Composition by gradient descent alone: a NAU, power units and a NAU, many starts, snapped and certified.
 
 .. math:: s = \sum_i u_i x_i, \qquad m_k = \prod_i x_i^{p_{ki}} s^{q_k}, \qquad f(y) = \sum_i w_i x_i + \sum_k c_k m_k
 
-A NAU writes the first line, power units the next, from the inputs and that line, and a NAU has the last word. Descent
-moves u, p and q; the last sum is solved for them, so that their slope is that of the projected loss (variable
+A NAU computes s, power units the products of inputs and s, and a second NAU the last sum. Gradient descent
+changes u, p and q; the last sum is solved for them, so that their gradient is that of the projected loss (variable
 projection). One population learns y with one product, one with two; two more learn 1/y. Nothing in the setting depends
 on the target, and only the certificate, on rows that were never trained on, says whether a law was found.
 """
@@ -19,11 +19,12 @@ from torch import Tensor
 
 from nalm import draws, losses
 from nalm.discover.certificate import Certificate, certify
-from nalm.discover.climb import solvable
+from nalm.discover.fit.least_squares import solvable
 from nalm.discover.fit.snap import snapped
-from nalm.discover.law import Law, checked_names
+from nalm.discover.law import Law
 from nalm.discover.law.expression import Array, Input, Node, Power, Sum, evaluate, tidied
-from nalm.discover.problem import Problem, pose
+from nalm.discover.law.names import check_names
+from nalm.discover.problem import Problem
 from nalm.discover.stages.additive import solve
 
 ROWS = 128  # of the table, trained on at every step (or four for each input, if that is more)
@@ -36,7 +37,7 @@ OUTLIERS = 0.9  # share of rows, the smallest in size, that are trained on
 
 @dataclass(frozen=True)
 class Composed:
-    """What the populations found: the law, what is proven of it, and what it took."""
+    """The result of ``compose``: the law, its certificate, and the number of steps and seconds."""
 
     law: Law
     certificate: Certificate
@@ -61,7 +62,7 @@ class Population:
         self.negative = (x < 0).any()
 
     def products(self) -> Tensor:
-        """The power units' outputs (starts, rows, products), each of size 1 on average."""
+        """Compute the outputs of the power units (starts, rows, products), each of size 1 on average."""
         s = self.u @ self.x.mT  # (starts, rows)
         size = s.abs() + 1e-6
         logs = self.p @ self.logs.mT + self.q.unsqueeze(-1) * size.log().unsqueeze(-2)
@@ -72,7 +73,7 @@ class Population:
         return m.mT
 
     def loss(self) -> Tensor:
-        """The projected loss of each start, its last sum solved."""
+        """Compute the projected loss of each start, with its last sum solved."""
         m = self.products()
         with torch.no_grad():  # at the solution the loss has no slope along it
             rest = losses.residuals(torch.cat([m, self.target], -1), self.x)
@@ -84,7 +85,7 @@ class Population:
         return losses.projected(m @ c, self.target, self.x)
 
     def descend(self, steps: int) -> Iterator[tuple[int, Tensor]]:
-        """Adam with a cosine; the step and the losses, whenever it is time to look."""
+        """Train with Adam and a cosine schedule; yield the step and the losses at the steps of ``LOOKS``."""
         optimiser = torch.optim.Adam([self.u, self.p, self.q], lr=RATE)
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, max(steps, 1))
         if steps == 0:
@@ -103,7 +104,7 @@ class Population:
 
     @torch.no_grad()
     def member(self, k: int) -> tuple[Array, Array, Array]:
-        """Weights of the sum, exponents of the inputs and of the sum."""
+        """Return the weights of the sum, and the exponents of the inputs and of the sum."""
         u = self.u[k] / self.u[k].abs().max()
         return u.numpy().copy(), self.p[k].numpy().copy(), self.q[k].numpy().copy()
 
@@ -121,8 +122,8 @@ def compose(
     c*(a + b) exact
     """
     began = time.monotonic()
-    problem = pose(x, y, seed=seed)
-    names = checked_names(names, problem.inputs)
+    problem = Problem.from_table(x, y, seed=seed, noise=0.0)
+    names = check_names(names, problem.inputs)
     tried: dict[Node, None] = {}
     before = 0
     with np.errstate(all="ignore"):
@@ -147,7 +148,7 @@ def compose(
 
 
 def _trained_on(target: Array, most: int) -> np.ndarray:
-    """Rows to train on: the first of those that are no outliers."""
+    """Return the indices of the first rows that are not outliers."""
     return np.flatnonzero(np.abs(target) <= np.quantile(np.abs(target), OUTLIERS))[:most]
 
 
@@ -156,7 +157,7 @@ def _error(node: Node, problem: Problem) -> float:
 
 
 def _laws(u: Array, p: Array, q: Array, power: float, problem: Problem) -> Iterator[Node]:
-    """A member snapped: its sum and exponents rounded, the last sum solved again, then its numbers."""
+    """Yield laws of a member: round its sum and exponents, solve the last sum again, and snap its numbers."""
     inputs = tuple(Input(i) for i in range(problem.inputs))
     line = Sum(inputs, tuple(np.round(u)))
     products = [
@@ -173,5 +174,5 @@ def _laws(u: Array, p: Array, q: Array, power: float, problem: Problem) -> Itera
         if not np.isfinite(table).all():
             continue
         w = solve(table * weight[:, None], weight * target)
-        draft: Node = Sum(columns, tuple(w))
-        yield from solvable(snapped(draft if power == 1 else Power((draft,), (power,)), problem))
+        candidate: Node = Sum(columns, tuple(w))
+        yield from solvable(snapped(candidate if power == 1 else Power((candidate,), (power,)), problem))

@@ -1,10 +1,10 @@
-"""The question put to the ladder: checked data, its precision, the rows to search on, and the clock."""
+"""The input of a search: checked data, its precision, the rows to search on, and the time limit."""
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,25 +18,65 @@ FEWEST_ROWS = 6
 
 
 class TimeUpError(Exception):
-    """The time given to a search is over; never seen outside it."""
+    """Raised inside a search when its time is over; ``search`` catches it."""
 
 
 @dataclass
 class Problem:
-    """Rows to search on and rows held out, in float64; columns that never change are set aside."""
+    """Rows to search on and rows held out, in float64; ``columns`` leaves out those that never change."""
 
     x: Array  # rows to search on
     y: Array
     held_x: Array
     held_y: Array
-    u: float  # unit roundoff of the data: 2**-24 or 2**-53
-    columns: list[int]  # those worth looking at: not constant, not equal to an earlier one
+    roundoff: float  # unit roundoff of the data: 2**-24 or 2**-53
+    columns: list[int]  # indices of the columns that change and do not repeat an earlier one
     seed: int = 0
-    noise: float | None = 0.0  # standard deviation over that of y; 0 exact; None unknown
+    noise: float | None = None  # standard deviation over that of y; 0: exact laws only; None: unknown
     deadline: float = np.inf
     clock: Callable[[], float] = time.monotonic
     dimensions: tuple[list[Dimension], Dimension] | None = None  # of the inputs and of y, if units are given
-    steady: tuple[int, ...] = ()  # columns that never change, but bring a dimension along
+    constants: tuple[int, ...] = ()  # indices of columns with one value and a dimension
+
+    @classmethod
+    def from_table(
+        cls,
+        x: Any,
+        y: Any,
+        *,
+        seed: int = 0,
+        noise: float | None = None,
+        max_time: float | None = None,
+        x_units: Sequence[str] | None = None,
+        y_unit: str | None = None,
+    ) -> Self:
+        """Check a table and split it: up to two thirds of the rows to search on, the rest held out."""
+        began = time.monotonic()
+        x, y = _table(x, y)
+        if noise is not None and not 0 <= noise < 1:
+            raise NALMError(f"noise is a share of the spread of y, 0 <= noise < 1 or None, got {noise!r}.")
+        if max_time is not None and not max_time > 0:
+            raise NALMError(f"max_time is a number of seconds above 0, or None, got {max_time!r}.")
+        dimensions = _dimensions(x_units, y_unit, x.shape[1])
+        roundoff = 2.0**-24 if y.dtype != np.float64 or _is_float32(y) else 2.0**-53
+        x, y = x.astype(np.float64), y.astype(np.float64)
+        count = min(2 * len(x) // 3, SEARCH_ROWS)
+        searched = np.random.default_rng(seed).choice(len(x), count, replace=False)
+        held = np.ones(len(x), bool)
+        held[searched] = False
+        return cls(
+            x=x[searched],
+            y=y[searched],
+            held_x=x[held],
+            held_y=y[held],
+            roundoff=roundoff,
+            columns=_distinct(x[searched], dimensions),
+            seed=seed,
+            noise=noise,
+            deadline=np.inf if max_time is None else began + 0.9 * max_time,  # the rest is for the answer
+            dimensions=dimensions,
+            constants=_constants(x, dimensions),
+        )
 
     def check(self) -> None:
         """Raise TimeUpError once the time is over."""
@@ -45,25 +85,25 @@ class Problem:
 
     @property
     def inputs(self) -> int:
-        """How many columns the data has."""
+        """The number of columns of the data."""
         return self.x.shape[1]
 
     @property
     def addends(self) -> list[int]:
-        """The columns that may be added to y: those of its dimension, all if no units are given."""
+        """Indices of the columns that may be terms of a sum: those of the dimension of y, all without units."""
         if self.dimensions is None:
             return self.columns
         units, wanted = self.dimensions
-        return [i for i in (*self.columns, *self.steady) if units[i] == wanted]
+        return [i for i in (*self.columns, *self.constants) if units[i] == wanted]
 
     @property
     def biases(self) -> tuple[bool, ...]:
-        """Without and with a bias, where a number may be added to y."""
+        """Whether to add a bias: without and with one, or only without where y has a dimension."""
         return (False, True) if self.dimensions is None or self.dimensions[1] == NONE else (False,)
 
     @cached_property
     def sample(self) -> tuple[Array, Array]:
-        """Some of the rows held out, spread over all of them."""
+        """About 400 of the held-out rows, evenly spaced."""
         step = max(1, len(self.held_y) // SAMPLE_ROWS)
         return self.held_x[::step], self.held_y[::step]
 
@@ -74,39 +114,29 @@ class Problem:
         return 1 / np.sqrt(middle**2 + self.y**2)
 
     @property
-    def constant(self) -> bool:
-        """Whether y is one number."""
-        return bool(np.ptp(self.y) <= 4 * self.u * np.abs(self.y).max())
+    def y_is_constant(self) -> bool:
+        """Whether y has one value, up to rounding."""
+        return bool(np.ptp(self.y) <= 4 * self.roundoff * np.abs(self.y).max())
 
     @property
     def near(self) -> float:
-        """How near a draft is, in spreads of y, if only rounding parts it from the law."""
+        """Median error over the spread of y below which only rounding separates a candidate from a law."""
         spread = float(np.std(self.y)) or 1.0
-        return max(1e-7, 300 * self.u * float(np.sqrt(np.mean(self.y**2))) / spread)
+        return max(1e-7, 300 * self.roundoff * float(np.sqrt(np.mean(self.y**2))) / spread)
 
     @cached_property
     def rng(self) -> np.random.Generator:
-        """Random starts, a function of the seed."""
+        """The generator of random starts, a function of the seed."""
         return np.random.default_rng(self.seed)
 
     @property
     def precision(self) -> str:
-        """The precision of the data by name."""
-        return "float32" if self.u == 2.0**-24 else "float64"
+        """The precision of the data: float32 or float64."""
+        return "float32" if self.roundoff == 2.0**-24 else "float64"
 
 
-def pose(
-    x: Any,
-    y: Any,
-    *,
-    seed: int = 0,
-    noise: float | None = 0.0,
-    max_time: float | None = None,
-    x_units: Sequence[str] | None = None,
-    y_unit: str | None = None,
-) -> Problem:
-    """Check a table and split it: up to two thirds of the rows to search on, the rest held out."""
-    began = time.monotonic()
+def _table(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the table as arrays of real numbers, x (rows, columns) and y (rows,)."""
     x, y = _real("X", x), _real("y", y)
     if x.ndim != 2 or x.shape[1] == 0:
         raise NALMError(f"X needs the shape (rows, columns) with at least one column, got {x.shape}.")
@@ -116,29 +146,7 @@ def pose(
         raise NALMError(f"y needs one number for each of the {len(x)} rows of X, got the shape {y.shape}.")
     if len(x) < FEWEST_ROWS:
         raise NALMError(f"A law needs at least {FEWEST_ROWS} rows to be seen and tested, got {len(x)}.")
-    if noise is not None and not 0 <= noise < 1:
-        raise NALMError(f"noise is a share of the spread of y, 0 <= noise < 1 or None, got {noise!r}.")
-    if max_time is not None and not max_time > 0:
-        raise NALMError(f"max_time is a number of seconds above 0, or None, got {max_time!r}.")
-    dimensions = _dimensions(x_units, y_unit, x.shape[1])
-    u = 2.0**-24 if y.dtype != np.float64 or _is_float32(y) else 2.0**-53
-    x, y = x.astype(np.float64), y.astype(np.float64)
-    searched = np.random.default_rng(seed).choice(len(x), min(2 * len(x) // 3, SEARCH_ROWS), replace=False)
-    held = np.ones(len(x), bool)
-    held[searched] = False
-    return Problem(
-        x=x[searched],
-        y=y[searched],
-        held_x=x[held],
-        held_y=y[held],
-        u=u,
-        columns=_distinct(x[searched], dimensions),
-        seed=seed,
-        noise=noise,
-        deadline=np.inf if max_time is None else began + 0.9 * max_time,  # the rest is for the answer
-        dimensions=dimensions,
-        steady=_steady(x, dimensions),
-    )
+    return x, y
 
 
 def _dimensions(
@@ -181,7 +189,7 @@ def _is_float32(y: np.ndarray) -> bool:
 
 
 def _distinct(x: Array, dimensions: tuple[list[Dimension], Dimension] | None) -> list[int]:
-    """Columns that change and repeat no earlier one of their dimension."""
+    """Return the indices of columns that change and repeat no earlier one of the same dimension."""
     first: dict[tuple[bytes, Dimension], int] = {}
     for i in range(x.shape[1]):
         if np.ptp(x[:, i]) > 0:
@@ -189,7 +197,7 @@ def _distinct(x: Array, dimensions: tuple[list[Dimension], Dimension] | None) ->
     return list(first.values())
 
 
-def _steady(x: Array, dimensions: tuple[list[Dimension], Dimension] | None) -> tuple[int, ...]:
-    """Columns of one number with a dimension, such as a constant of nature."""
+def _constants(x: Array, dimensions: tuple[list[Dimension], Dimension] | None) -> tuple[int, ...]:
+    """Return the indices of columns with one value and a dimension, such as a constant of nature."""
     units = dimensions[0] if dimensions else []
     return tuple(i for i, d in enumerate(units) if d != NONE and np.ptp(x[:, i]) == 0 and x[0, i] != 0)

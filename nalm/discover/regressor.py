@@ -1,4 +1,4 @@
-"""The ladder as scikit-learn knows it: fit a table, read the law and its certificate, predict with support."""
+"""The search as a scikit-learn estimator: fit a table, read the law and its certificate, predict with support."""
 
 import os
 import time
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from nalm.discover import Law, search
-from nalm.discover.law import cleaned
-from nalm.discover.law.files import Equation as Equation
-from nalm.discover.law.files import Found, load, save
+from nalm.discover.discovery import Equation as Equation
+from nalm.discover.discovery import FittedLaw
+from nalm.discover.law.files import load, save
+from nalm.discover.law.names import check_count, check_distinct, clean_names
 from nalm.errors import NALMError
 
 try:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class NALMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    r"""Find the law :math:`y = f(x)` behind a table, exact where the data allows, and say what is proven of it.
+    r"""Find the law :math:`y = f(x)` behind a table, exact where the data allows, and test what can be said about it.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ class NALMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     max_time : float or None
         Seconds for the whole fit. When they are over, the best candidate is kept, with the verdict none.
     stages : sequence of str or None
-        The rungs of the ladder to climb (``nalm.discover.LADDER``); all by default.
+        The stages to try, in this order (names of ``nalm.discover.STAGES``); all by default.
     X_units, y_unit : sequence of str and str, or None
         Units of measurement, such as ``["kg", "m/s"]`` and ``"J"``; for several outputs a sequence of them.
         Every law then has the dimension of y: exponents obey that exactly, and only like is added to like.
@@ -44,12 +45,12 @@ class NALMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     random_state : int, RandomState or None
         Which rows are held out, and random starts. None is 0: a fit is always the same.
     verbose : int
-        1 tells what is tried and what was found.
+        1 prints one line per stage.
 
     Attributes
     ----------
     formula_ : str, or a list of them for several outputs
-    certificate_ : Certificate, or a list; ``bool(certificate_)`` is whether anything is proven
+    certificate_ : Certificate, or a list; it is true unless its verdict is none, and ``meaning`` explains it
     equations_ : list of Equation (formula, size, error, stage), best first, or a list of such lists
     laws_ : tuple of Law, one per output
     names_ : tuple of str, the columns as formulas name them
@@ -81,10 +82,10 @@ class NALMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, names: Sequence[str] | None = None) -> Self:  # noqa: N803
-        """Search for the law of each column of y; ``names`` are for columns that bring none of their own."""
+        """Search for the law of each column of y; ``names`` are used where the columns of X have none."""
         began = time.monotonic()
         end = began + self._seconds()
-        _distinct(X)
+        check_distinct(getattr(X, "columns", ()))
         x, y = validate_data(
             self,
             X,
@@ -95,12 +96,12 @@ class NALMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             ensure_min_samples=2,
         )
         self.columns_ = self._columns(names)
-        self.names_ = cleaned(self.columns_ or [f"x{i}" for i in range(self.n_features_in_)])
+        self.names_ = clean_names(self.columns_ or [f"x{i}" for i in range(self.n_features_in_)])
         self.several_ = y.ndim == 2 and y.shape[1] > 1
         targets = y.reshape(len(y), -1).T
         units = self._units(len(targets))
         seed = self._seed()
-        found: list[Found] = []
+        found: list[FittedLaw] = []
         for k, target in enumerate(targets):
             given = max((end - time.monotonic()) / (len(targets) - k), 1e-3)
             discovery = search(
@@ -113,9 +114,9 @@ class NALMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 stages=self.stages,
                 x_units=self.X_units,
                 y_unit=units[k],
-                watch=_tell if self.verbose else None,
+                watch=_print if self.verbose else None,
             )
-            found.append(Found.of(discovery, x.astype(np.float64)))
+            found.append(FittedLaw.of(discovery, x.astype(np.float64)))
         self.found_ = tuple(found)
         self.seconds_ = time.monotonic() - began
         return self
@@ -142,14 +143,12 @@ class NALMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _columns(self, names: Sequence[str] | None) -> list[str] | None:
         named = getattr(self, "feature_names_in_", names)
-        if named is not None and len(named) != self.n_features_in_:
-            raise NALMError(f"X has {self.n_features_in_} columns, but {len(named)} names were given.")
-        return None if named is None else [str(n) for n in named]
+        return None if named is None else list(check_count(named, self.n_features_in_))
 
     def predict(self, X: Any, return_support: bool = False) -> Any:  # noqa: N803
-        """The law on every row; with ``return_support`` also a word for each row.
+        """Evaluate the law on every row; with ``return_support`` also return a word for each row.
 
-        inside or outside the range of the data, singular (something the law divides by is far smaller than
+        The words: inside or outside the range of the data, singular (something the law divides by is far smaller than
         ever seen), overflow, or undefined (a root of a negative number).
         """
         check_is_fitted(self)
@@ -163,17 +162,17 @@ class NALMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def laws_(self) -> tuple[Law, ...]:
-        """One law for each output."""
+        """The laws, one for each output."""
         return tuple(f.law for f in self.found_)
 
     @property
     def formula_(self) -> Any:
-        """The law in words."""
+        """The law as text."""
         return self._each([str(f.law) for f in self.found_])
 
     @property
     def certificate_(self) -> Any:
-        """What is proven of the law."""
+        """The certificate of the law."""
         return self._each([f.certificate for f in self.found_])
 
     @property
@@ -182,17 +181,17 @@ class NALMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self._each([f.equations for f in self.found_])
 
     def sympy(self) -> Any:
-        """The law in SymPy."""
+        """Return the law in SymPy."""
         check_is_fitted(self)
         return self._each([law.sympy() for law in self.laws_])
 
     def latex(self) -> Any:
-        """The law in LaTeX."""
+        """Return the law in LaTeX."""
         check_is_fitted(self)
         return self._each([law.latex() for law in self.laws_])
 
     def to_module(self, dtype: "torch.dtype | None" = None) -> "torch.nn.Module":
-        """The law as a network of units, (*batch, inputs) -> (*batch, outputs): trainable."""
+        """Build the law as a trainable network of units, (*batch, inputs) -> (*batch, outputs)."""
         from nalm.discover.law.network import Outputs
 
         check_is_fitted(self)
@@ -209,7 +208,7 @@ class NALMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what ``save`` wrote; nothing in the file is run."""
+        """Read what ``save`` wrote; nothing in the file is executed."""
         self = cls()
         self.found_, self.columns_, self.several_ = load(Path(path))
         self.names_ = self.laws_[0].names
@@ -225,15 +224,8 @@ class NALMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _distinct(table: Any) -> None:
-    """Columns with one name cannot be told apart in a formula."""
-    columns = [str(c) for c in getattr(table, "columns", [])]
-    if twice := [c for c in columns if columns.count(c) > 1]:
-        raise NALMError(f"Every column needs a name of its own, {twice[0]!r} is given twice: rename one.")
-
-
 def _numbers(y: Any) -> Any:
-    """Targets that are numbers written as text, as numbers."""
+    """Convert targets that are numbers written as text."""
     if y is None or (hasattr(y, "dtype") and y.dtype.kind in "fiub"):
         return y
     array = np.asarray(y)
@@ -245,5 +237,5 @@ def _numbers(y: Any) -> Any:
         raise NALMError(f"y must hold numbers: {error}.") from None
 
 
-def _tell(words: str) -> None:
-    print(words, flush=True)
+def _print(message: str) -> None:
+    print(message, flush=True)

@@ -1,4 +1,7 @@
-"""From a trajectory to a system of equations: ``nalm.ode.fit(t, x)``."""
+"""Systems of equations from trajectories: ``nalm.ode.fit(t, x)`` returns a ``System``.
+
+This room may import ``discover`` (laws, verdicts, prices of numbers) and ``nalm.files``; it needs no torch.
+"""
 
 from nalm.ode.fit import fit as fit
 from nalm.ode.system import Number as Number

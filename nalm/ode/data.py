@@ -1,4 +1,4 @@
-"""Trajectories as they are given: checked, and scaled for the search."""
+"""Trajectories of the user: checked, and scaled for the search."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from nalm.discover.law import checked_names
 from nalm.discover.law.expression import Array
+from nalm.discover.law.names import check_names
 from nalm.errors import NALMError
-from nalm.ode.shooting import Runs
+from nalm.ode.shooting import Samples
 
 FEWEST, MOST_ROWS, MOST_VARIABLES = 8, 400, 6  # samples of a trajectory, rows searched, variables
-GROWTH = 1e4  # of the largest over the median value: the late samples decide
+GROWTH = 1e4  # largest over median value above which a flag is set
 
 
 @dataclass(frozen=True)
-class Data:
+class Trajectories:
     """Times and states of one or several trajectories, and the names of the variables."""
 
     names: tuple[str, ...]
@@ -25,7 +25,7 @@ class Data:
 
     @property
     def moving(self) -> list[int]:
-        """The variables that change."""
+        """The indices of the variables that change."""
         every = np.concatenate(self.x)
         return [j for j in range(every.shape[1]) if np.ptp(every[:, j]) > 0]
 
@@ -35,27 +35,27 @@ class Data:
         return np.concatenate(self.x).std(0)
 
     def scales(self) -> tuple[Array, float]:
-        """The largest size of every moving variable, and the longest duration."""
+        """Return the largest size of every moving variable, and the longest duration."""
         every = np.concatenate(self.x)[:, self.moving]
         return np.abs(every).max(0), max(float(t[-1] - t[0]) for t in self.t)
 
-    def runs(self) -> Runs:
-        """The moving variables over their largest size, times over the longest duration; thinned evenly if many."""
+    def samples(self) -> Samples:
+        """Scale the moving variables by their largest size and time by the longest duration; thin evenly if many."""
         sizes, duration = self.scales()
         stride = -(-sum(map(len, self.t)) // MOST_ROWS)
         t = [(t[::stride] - t[0]) / duration for t in self.t]
         x = [x[::stride, self.moving] / sizes for x in self.x]
         run = np.concatenate([np.full(len(part), k) for k, part in enumerate(t)])
         states = np.concatenate(x)
-        return Runs(np.concatenate(t), states, run, np.ones(len(run)), states.std(0))
+        return Samples(np.concatenate(t), states, run, np.ones(len(run)), states.std(0))
 
     def notes(self) -> list[str]:
-        """What to beware of in the data."""
+        """Return flags about the data, one text each."""
         every, found = np.concatenate(self.x), []
         for j in range(len(self.names)):
             if j not in self.moving:
                 found.append(
-                    f"{self.names[j]} never changes: its equation is 0, and no other can be told to use it"
+                    f"{self.names[j]} never changes: its equation is 0, and no other equation can be shown to use it"
                 )
             elif np.abs(every[:, j]).max() > GROWTH * (np.median(np.abs(every[:, j])) or np.inf):
                 found.append(f"{self.names[j]} grows so much that its last samples decide alone")
@@ -66,8 +66,8 @@ class Data:
         return found
 
 
-def checked(t: Any, x: Any, names: Sequence[str] | None) -> Data:
-    """Trajectories from arrays or lists of arrays; everything that cannot be used is one sentence."""
+def checked(t: Any, x: Any, names: Sequence[str] | None) -> Trajectories:
+    """Check trajectories given as arrays or lists of arrays."""
     several = _several(x) or _several(t, 1)
     xs = list(x) if several else [x]
     ts = list(t) if _several(t, 1) else [t] * len(xs)
@@ -89,7 +89,7 @@ def checked(t: Any, x: Any, names: Sequence[str] | None) -> Data:
         )
     if names is None:
         names = ("x", "y", "z")[:width] if width <= 3 else [f"x{i + 1}" for i in range(width)]
-    data = Data(checked_names(names, width), tuple(a for a, _ in found), tuple(b for _, b in found))
+    data = Trajectories(check_names(names, width), tuple(a for a, _ in found), tuple(b for _, b in found))
     if not data.moving:
         raise NALMError(
             "No variable ever changes: a constant trajectory says nothing of its equations, give one that moves."
@@ -98,7 +98,7 @@ def checked(t: Any, x: Any, names: Sequence[str] | None) -> Data:
 
 
 def _several(x: Any, dimensions: int = 2) -> bool:
-    """Whether this is a list of trajectories (of times) rather than one."""
+    """Tell whether this is a list of trajectories (or of times) rather than one."""
     if isinstance(x, np.ndarray):
         return x.ndim > dimensions
     try:

@@ -1,6 +1,7 @@
-"""Many short stretches of a trajectory at once, each with steps of its own, and how they depend on everything.
+"""Integration of many short stretches of a trajectory at once, with slopes in the start and in all numbers.
 
-Dormand and Prince's method of order 8 on all stretches in one array; a stretch that has arrived drops out.
+Dormand and Prince's method of order 8 works on all stretches in one array, each with its own step size; a stretch
+that has arrived is removed.
 """
 
 from collections.abc import Callable
@@ -13,13 +14,13 @@ from nalm.discover.law.expression import Array
 from nalm.ode.model import TINY, Model, Term, raised, steepness, value
 
 STAGES = DOP853.n_stages
-MOST_STEPS = 40  # of one stretch: more is stiff, or leads away
-SOON, PART = 12, 0.15  # a stretch of which so many steps cover no more is given up
+MOST_STEPS = 40  # of one stretch; one that needs more is stiff or diverges
+SOON, PART = 12, 0.15  # a stretch is given up if so many steps cover no more than this part
 
 
 @dataclass(frozen=True)
 class Flow:
-    """Where stretches end, and the slopes of that: in their start (n, d, d) and in the numbers (n, d, p)."""
+    """The ends of stretches, and their slopes in the start (n, d, d) and in the numbers (n, d, p)."""
 
     end: Array
     start_slopes: Array
@@ -84,7 +85,7 @@ def flow(
 
 
 def _error(k: Array, y: Array, new: Array, h: Array, tolerance: float) -> Array:
-    """The method's own estimate over the tolerance; of slopes three digits are enough."""
+    """Return the method's own error estimate over the tolerance; three digits of the slopes are enough."""
     scale = tolerance * (1e-2 + np.maximum(np.abs(y), np.abs(new)))
     slopes = 1e-3 * np.abs(new[:, :, 1:]).max((1, 2), initial=1.0)
     scale[:, :, 1:] = slopes[:, None, None]
@@ -96,7 +97,7 @@ def _error(k: Array, y: Array, new: Array, h: Array, tolerance: float) -> Array:
 
 
 class _Terms:
-    """Terms of a model on many states at once; powers that terms share are raised once."""
+    """Terms of a model on many states at once; powers that terms share are computed once."""
 
     def __init__(self, terms: tuple[Term, ...], d: int):
         self.terms = terms
@@ -104,7 +105,7 @@ class _Terms:
         self.places = [(k, i) for k, t in enumerate(terms) for i in range(d) if t.powers[i] or t.below == i]
 
     def values(self, x: Array) -> tuple[list[Array], dict[tuple[int, float], Array]]:
-        """Every term (n,), and the powers they are made of."""
+        """Return every term (n,), and the powers that they consist of."""
         powers = {f: raised(x[:, f[0]], f[1]) for fs in self.factors for f in fs}
         out = []
         for t, fs in zip(self.terms, self.factors, strict=True):
@@ -113,7 +114,7 @@ class _Terms:
         return out, powers
 
     def slopes(self, x: Array, values: list[Array], powers: dict[tuple[int, float], Array]) -> list[Array]:
-        """The derivative of terms in variables, in the order of ``places``."""
+        """Return the derivatives of terms in variables, in the order of ``places``."""
         out = []
         for k, i in self.places:
             t, fs = self.terms[k], self.factors[k]
@@ -150,7 +151,7 @@ def _plain(model: Model) -> Callable[[Array], Array]:
 
 
 def _rates(model: Model, extra: tuple[Term, ...], d: int) -> Callable[[Array], Array]:
-    """The right-hand side of the states and of all slopes beside them."""
+    """Return the right-hand side of the states and of all their slopes."""
     c, made = model.matrix(), _Terms(model.terms, d)
     exponents, halves, n_rates = model.moving, model.saturating, len(model.rates)
     own = n_rates + len(exponents) + len(halves)

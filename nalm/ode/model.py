@@ -1,9 +1,9 @@
-"""A sparse system in the making: terms that equations share, their rates, and the slopes a search needs.
+"""A sparse system during the search: terms that equations share, their rates, and the slopes of the terms.
 
 .. math:: \\dot x_j = \\sum_k c_{jk} \\prod_i x_i^{p_{ki}} \\, / \\, (K_k + x_{b_k})
 
-What a term computes is what a power unit computes, with the denominator of a saturating rate where it has one; what an
-equation computes is a NAU's sum. Variables and time are scaled to about 1.
+A term is a product of powers, as in a power unit, divided by the denominator of a saturating rate where it has one; an
+equation is a weighted sum, as in a NAU. Variables and time are scaled to about 1.
 """
 
 from dataclasses import dataclass, replace
@@ -13,13 +13,13 @@ import numpy as np
 from nalm.discover.fit.description_length import FREE, NICE, SYMBOL
 from nalm.discover.law.expression import Array
 
-EXPONENTS = 0.01, 4.0  # between which they are fitted
-TINY = 1e-6  # of a scaled variable: broken powers are those of no less
+EXPONENTS = 0.01, 4.0  # bounds of fitted exponents
+TINY = 1e-6  # smallest scaled variable of which a fractional power is taken
 
 
 @dataclass(frozen=True)
 class Term:
-    """A product of powers, one exponent per variable, perhaps over K + one of the variables.
+    """A product of powers, one exponent per variable; with ``below`` it is divided by K + that variable.
 
     >>> Term((0.5, 1.0)), Term((1.0, 0.0), below=0, half=0.3)
     (Term(powers=(0.5, 1.0), below=None, half=0.0), Term(powers=(1.0, 0.0), below=0, half=0.3))
@@ -27,17 +27,17 @@ class Term:
 
     powers: tuple[float, ...]
     below: int | None = None
-    half: float = 0.0  # K: where the rate is half of its largest
+    half: float = 0.0  # K: the value at which the rate is half of its largest
 
     @property
     def shape(self) -> tuple[tuple[int, ...], int | None]:
-        """Which variables it multiplies, and which one saturates: the term without its numbers."""
+        """The variables that it multiplies and the one that saturates: the term without its numbers."""
         return tuple(i for i, p in enumerate(self.powers) if p), self.below
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A term in an equation: which, where, and its rate as a factor of one of the rates."""
+    """One term in one equation, and its rate: a factor times one of the model's rates."""
 
     equation: int
     term: int
@@ -47,7 +47,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Model:
-    """Terms, the equations they stand in, and their rates; exponents that are settled no longer move."""
+    """Terms, the equations that contain them, and their rates; exponents in ``settled`` are not fitted."""
 
     terms: tuple[Term, ...]
     entries: tuple[Entry, ...]
@@ -70,13 +70,13 @@ class Model:
         return [k for k, t in enumerate(self.terms) if t.below is not None]
 
     def numbers(self) -> Array:
-        """What is fitted: rates, moving exponents, logarithms of K."""
+        """Return the numbers that are fitted: rates, moving exponents, logarithms of K."""
         exponents = [self.terms[k].powers[i] for k, i in self.moving]
         halves = [float(np.log(self.terms[k].half)) for k in self.saturating]
         return np.array([*self.rates, *exponents, *halves])
 
     def renumbered(self, values: Array) -> "Model":
-        """The same structure with other numbers."""
+        """Return the same structure with other numbers."""
         rest = iter(values[len(self.rates) :].tolist())
         powers = [list(t.powers) for t in self.terms]
         for k, i in self.moving:
@@ -89,32 +89,42 @@ class Model:
         return replace(self, terms=tuple(terms), rates=tuple(values[: len(self.rates)].tolist()))
 
     def matrix(self) -> Array:
-        """Coefficients, (equations, terms)."""
+        """Return the coefficients, (equations, terms)."""
         c = np.zeros((len(self.terms[0].powers), len(self.terms)))
         for e in self.entries:
             c[e.equation, e.term] += e.factor * self.rates[e.rate]
         return c
 
-    def settle(self, k: int, i: int, power: float) -> "Model":
-        """With an exponent fixed; with 0 the variable leaves the term."""
+    def fix_exponent(self, k: int, i: int, power: float) -> "Model":
+        """Fix the exponent of variable i in term k; with 0 the variable leaves the term."""
         t = self.terms[k]
         powers = tuple(power if n == i else p for n, p in enumerate(t.powers))
         terms = tuple(replace(t, powers=powers) if n == k else u for n, u in enumerate(self.terms))
         return replace(self, terms=terms, settled=self.settled | {(k, i)})
 
-    def without(self, dropped: int) -> "Model":
-        """Without one entry, and without what only it used."""
+    def drop_entry(self, dropped: int) -> "Model":
+        """Remove one entry, and the term and rate that only it used."""
         return built(self, [e for n, e in enumerate(self.entries) if n != dropped])
 
-    def tied(self, first: int, second: int, factor: float) -> "Model":
-        """With the rate of the second entry a multiple of that of the first."""
+    def remove_saturation(self, k: int, *, large: bool) -> "Model":
+        """Replace a saturating term by its limit for a large K, or for a small K: one power of x less."""
+        t = self.terms[k]
+        lower = Term(tuple(p - (i == t.below) for i, p in enumerate(t.powers)))
+        plain, size = (replace(t, below=None, half=0.0), t.half + 1) if large else (lower, 1.0)
+        terms = tuple(plain if n == k else u for n, u in enumerate(self.terms))
+        scaled = {e.rate for e in self.entries if e.term == k}
+        rates = tuple(r / size if n in scaled else r for n, r in enumerate(self.rates))
+        return replace(self, terms=terms, rates=rates)
+
+    def tie_rates(self, first: int, second: int, factor: float) -> "Model":
+        """Make the rate of the second entry a multiple of that of the first."""
         rate = self.entries[first].rate
         entries = list(self.entries)
         entries[second] = replace(entries[second], rate=rate, factor=factor * entries[first].factor)
         return built(self, entries)
 
     def merged(self) -> "Model":
-        """With terms that have become the same written once."""
+        """Join terms that have become equal."""
         firsts = [next(n for n, u in enumerate(self.terms) if u == t) for t in self.terms]
         if firsts == list(range(len(firsts))):
             return self
@@ -122,13 +132,13 @@ class Model:
         seen: set[tuple[int, int]] = set()
         for n, e in enumerate(model.entries):
             if (e.equation, e.term) in seen:
-                return model.without(n).merged()  # the fit makes up for it
+                return model.drop_entry(n).merged()  # the next fit corrects the rate
             seen.add((e.equation, e.term))
         return model
 
     @property
     def price(self) -> float:
-        """What it costs to write, in units of log n."""
+        """The price of its numbers and symbols, in units of log n."""
         total = FREE * len(self.rates) + NICE * (len(self.entries) - len(self.rates))
         for k, t in enumerate(self.terms):
             for i, p in enumerate(t.powers):
@@ -140,7 +150,7 @@ class Model:
 
     @property
     def pattern(self) -> tuple[tuple[object, ...], ...]:
-        """Which shapes of terms stand in which equations: the structure without its numbers."""
+        """The shapes of the terms of every equation: the structure without its numbers."""
         return tuple(
             tuple(sorted((self.terms[e.term].shape for e in self.entries if e.equation == j), key=str))
             for j in range(1 + max((e.equation for e in self.entries), default=-1))
@@ -148,7 +158,7 @@ class Model:
 
 
 def built(model: Model, entries: list[Entry]) -> Model:
-    """A model of some of the entries, with the terms and rates that these use."""
+    """Build a model of some of the entries, with the terms and rates that they use."""
     terms = sorted({e.term for e in entries})
     rates = sorted({e.rate for e in entries})
     return Model(
@@ -160,7 +170,7 @@ def built(model: Model, entries: list[Entry]) -> Model:
 
 
 def raised(x: Array, power: float) -> Array:
-    """x**power; below zero a broken power is that of a tiny number."""
+    """Return x**power; a fractional power of a negative number is that of a tiny one."""
     if power == 1:
         return x
     if power == 2:
@@ -173,13 +183,13 @@ def raised(x: Array, power: float) -> Array:
 
 
 def steepness(x: Array, power: float) -> Array:
-    """The derivative of x**power; none where a broken power is that of a tiny number."""
+    """Return the derivative of x**power; 0 where a fractional power is that of a tiny number."""
     slope = power * raised(x, power - 1)
     return slope if power % 1 == 0 else np.where(x > TINY, slope, 0.0)
 
 
 def value(term: Term, x: Array) -> Array:
-    """A term on states (..., variables)."""
+    """Evaluate a term on states (..., variables)."""
     product = np.ones(x.shape[:-1])
     for i, p in enumerate(term.powers):
         if p:
@@ -188,7 +198,7 @@ def value(term: Term, x: Array) -> Array:
 
 
 def slope(term: Term, i: int, x: Array) -> Array:
-    """Its derivative in one variable."""
+    """Return the derivative of a term in one variable."""
     p = term.powers[i]
     if not p and term.below != i:
         return np.zeros(x.shape[:-1])

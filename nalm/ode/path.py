@@ -1,4 +1,4 @@
-"""Between the samples: a spline, smoothed where they are noisy, how unsure it is, and the noise of the samples."""
+"""The path between the samples: a spline, smoothed where they are noisy, its uncertainty, and the noise."""
 
 from dataclasses import dataclass
 
@@ -6,14 +6,14 @@ import numpy as np
 from scipy.interpolate import CubicSpline, make_interp_spline, make_smoothing_spline
 
 from nalm.discover.law.expression import Array
-from nalm.ode.shooting import Runs
+from nalm.ode.shooting import Samples
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(5)
 
 
 @dataclass(frozen=True)
 class Path:
-    """States at the samples, states between them (intervals, 5, d), and how unsure each interval is (intervals, d)."""
+    """States at the samples, between them (intervals, 5, d), and the uncertainty of each interval (intervals, d)."""
 
     nodes: Array
     between: Array
@@ -21,17 +21,17 @@ class Path:
     noise: Array  # of the samples of each variable, over its spread
 
 
-def splined(runs: Runs) -> Path:
-    """A spline through every run, smoothed by cross-validation if that changes more than the spline is unsure of."""
-    nodes, between, unsure, left = runs.x.copy(), [], [], []
-    for first, end in zip(runs.first, [*runs.first[1:], len(runs.t)], strict=True):
-        t, x = runs.t[first:end], runs.x[first:end]
+def splined(samples: Samples) -> Path:
+    """Fit a spline to every run, smoothed by cross-validation where that changes more than the uncertainty."""
+    nodes, between, unsure, left = samples.x.copy(), [], [], []
+    for first, end in zip(samples.first, [*samples.first[1:], len(samples.t)], strict=True):
+        t, x = samples.t[first:end], samples.x[first:end]
         middle, half = (t[1:] + t[:-1]) / 2, np.diff(t) / 2
         at = middle[:, None] + half[:, None] * NODES
         plain, other = make_interp_spline(t, x, k=5), CubicSpline(t, x)
         rough = np.abs(plain(at) - other(at)).max(1)
         states = plain(at)
-        left.append(deviations(t, x) / runs.spread)
+        left.append(deviations(t, x) / samples.spread)
         unit = float(np.mean(np.diff(t)))  # cross-validation looks for its answer on this scale
         for j in range(x.shape[1]):
             smooth = make_smoothing_spline(t / unit, x[:, j])
@@ -44,7 +44,7 @@ def splined(runs: Runs) -> Path:
 
 
 def deviations(t: Array, x: Array) -> Array:
-    """How far each inner sample lies from the polynomial through its neighbours, over how that magnifies noise."""
+    """Return how far each inner sample lies from the polynomial through its neighbours, in units of the noise."""
     reach = min(3, (len(t) - 1) // 2)
     out = []
     for i in range(reach, len(t) - reach):

@@ -1,29 +1,31 @@
-"""From a fitted model to a shorter one: terms dropped, exchanged or added, exponents made nice, rates tied together.
+"""The fitter of one search: it fits models, shortens them by the moves of ``moves.py``, and extends them.
 
 The shortest description of the data wins, as under noise in :mod:`nalm.discover.fit.description_length`: the misfit of
-the whole trajectory, and a price per number and symbol. That a term leaves one equation and enters another at the
-same rate, so that something is conserved, is a hypothesis with a price of its own.
+the whole trajectory plus a price per number and symbol. Tied rates, where a term leaves one equation and enters
+another, cost less than two rates, so conservation is preferred where the data admit it.
 """
 
+import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from nalm.discover.law.expression import Array
-from nalm.ode.model import Entry, Model, Term, built
-from nalm.ode.shooting import Runs, Shot, condensed, gaps, matched, shoot
+from nalm.ode.model import Entry, Model, Term
+from nalm.ode.moves import dropped_entries, fixed_exponents, merged_terms, removed_saturations, tied_rates
+from nalm.ode.shooting import Samples, Shot, condensed, gaps, matched, shoot
 
 FLOOR = 1e-14  # of the mean square over the spread: what computed data may leave
-CLEARLY = 3.0  # standard errors
 CARRIED_OUT = 5  # of the moves foreseen
+HOPELESS = 200.0  # nats: moves that are foreseen to cost more are not tried
 
 
 @dataclass(frozen=True)
 class Fitter:
-    """What a search of structures needs: the data, states to start from, the scales of the variables, the clock."""
+    """Fits and shortens models: holds the samples, the initial states, the scales of the variables and the clock."""
 
-    runs: Runs
+    samples: Samples
     nodes: Array
     scales: Array  # of the variables: their own units over the scaled ones
     terms: tuple[Term, ...]  # the library
@@ -31,28 +33,28 @@ class Fitter:
 
     @property
     def count(self) -> int:
-        """How many numbers are explained."""
-        return self.runs.x.size
+        """The number of observed values."""
+        return self.samples.x.size
 
     def length(self, shot: Shot) -> float:
-        """The description length in nats."""
+        """Return the description length in nats."""
         n = self.count
         return float(n * np.log(shot.error + FLOOR) + np.log(n) * shot.model.price)
 
     def fit(self, model: Model, nodes: Array | None = None, steps: int = 15) -> Shot:
-        """Shoot from given states; from the samples, with numbers matched first, if that fails."""
-        shot = shoot(model, self.nodes if nodes is None else nodes, self.runs, self.check, steps)
+        """Fit by shooting from given states; if that fails, match the numbers first and start from the samples."""
+        shot = shoot(model, self.nodes if nodes is None else nodes, self.samples, self.check, steps)
         if not shot.joined:
-            model = matched(model, self.nodes, self.runs, self.check, 5)
-            again = shoot(model, self.nodes, self.runs, self.check, steps)
+            model = matched(model, self.nodes, self.samples, self.check, 5)
+            again = shoot(model, self.nodes, self.samples, self.check, steps)
             shot = min(shot, again, key=lambda s: s.error)
         return shot
 
     def shortened(self, shot: Shot) -> Shot:
-        """Make the moves that shorten the description, until none does."""
+        """Make moves as long as one of them shortens the description."""
         for _ in range(30):
             for model in self._simpler(shot):
-                found = shoot(model, shot.states, self.runs, self.check, 8)
+                found = shoot(model, shot.states, self.samples, self.check, 8)
                 if self.length(found) < self.length(shot):
                     shot = found
                     break
@@ -61,9 +63,9 @@ class Fitter:
         return shot
 
     def extended(self, shot: Shot, most: int = 4) -> Shot:
-        """Make one of two terms that are alike, add one or exchange one as the slopes foresee; then shorten again."""
+        """Merge similar terms, add a term or exchange one, as the slopes suggest; shorten the result again."""
         best = shot
-        for model in (*_likened(shot.model), *self._richer(shot, most)):
+        for model in (*merged_terms(shot.model), *self._richer(shot, most)):
             found = self.fit(model, shot.states, 10)
             if self.length(found) < self.length(shot) + 20:  # a nice number or two may still be saved
                 found = self.shortened(found)
@@ -71,9 +73,9 @@ class Fitter:
         return best
 
     def errors(self, shot: Shot) -> Array:
-        """Standard errors of the numbers, from the slopes."""
-        lead = len(self.runs.first) * self.runs.x.shape[1]
-        flat = (self.runs.scale[:, :, None] * shot.slopes).reshape(self.count, -1)
+        """Return standard errors of the numbers from the slopes (linear approximation)."""
+        lead = len(self.samples.first) * self.samples.x.shape[1]
+        flat = (self.samples.scale[:, :, None] * shot.slopes).reshape(self.count, -1)
         norm = np.sqrt(np.square(flat).sum(0))
         norm = np.where((norm > 0) & np.isfinite(norm), norm, 1.0)
         _, s, right = np.linalg.svd(np.nan_to_num(flat / norm), full_matrices=False)
@@ -82,128 +84,85 @@ class Fitter:
         return (noise * np.sqrt(((right.T * inverse) ** 2).sum(1)) / norm)[lead:]
 
     def _simpler(self, shot: Shot) -> Iterator[Model]:
-        """Models with one number or entry less, those first that the standard errors favour."""
+        """Yield models with one number or entry less, the ones that the standard errors favour first."""
         model, errors = shot.model, np.maximum(self.errors(shot), 1e-12)
-        n, price = self.count, model.price
-        foreseen: list[tuple[float, int, Model]] = []
+        moves = itertools.chain(
+            dropped_entries(model, errors),
+            fixed_exponents(model, errors),
+            removed_saturations(model, errors),
+            tied_rates(model, errors, self.scales),
+        )
+        simpler = [(far, m.merged()) for far, m in moves if m.entries]
+        foreseen = [(self._foreseen(far, m, model), k) for k, (far, m) in enumerate(simpler)]
+        yield from (simpler[k][1] for cost, k in sorted(foreseen)[:CARRIED_OUT] if cost < HOPELESS)
 
-        def offer(far: float, simpler: Model) -> None:
-            if simpler.entries:
-                simpler = simpler.merged()
-                saved = float(np.log(n) * (price - simpler.price))
-                foreseen.append((n * float(np.log1p(far**2 / n)) - saved, len(foreseen), simpler))
-
-        rates = np.array(model.rates)
-        for k, e in enumerate(model.entries):
-            if sum(o.equation == e.equation for o in model.entries) > 1:
-                shared = [o for o in model.entries if o.rate == e.rate]
-                far = abs(rates[e.rate]) / errors[e.rate]
-                offer(
-                    far,
-                    built(model, [o for o in model.entries if o not in shared])
-                    if len(shared) > 1
-                    else model.without(k),
-                )
-        together = model
-        for place, (k, i) in enumerate(model.moving, len(rates)):
-            p = model.terms[k].powers[i]
-            for nice in {round(p), round(2 * p) / 2, 0.0}:
-                offer(abs(p - nice) / errors[place], model.settle(k, i, float(nice)))
-            if abs(p - round(2 * p) / 2) < CLEARLY * errors[place] and round(2 * p):
-                together = together.settle(k, i, round(2 * p) / 2)
-        if together != model:
-            offer(0.0, together)
-        for place, k in enumerate(model.saturating, len(rates) + len(model.moving)):
-            t = model.terms[k]
-            plain = replace(t, below=None, half=0.0)
-            lower = tuple(p - (i == t.below) for i, p in enumerate(t.powers))
-            big, small = (abs(np.log(t.half) - at) / errors[place] for at in (3.0, -5.0))
-            for far, power, size in ((big, plain, t.half + 1), (small, Term(lower), 1.0)):
-                terms = tuple(power if n == k else u for n, u in enumerate(model.terms))
-                grown = {e.rate for e in model.entries if e.term == k}
-                new = tuple(r / size if n in grown else r for n, r in enumerate(rates.tolist()))
-                offer(far, replace(model, terms=terms, rates=new))
-        ties = list(self._ties(model, errors))
-        for first, second, factor, far in ties:
-            offer(far, model.tied(first, second, factor))
-        foreseen.sort(key=lambda f: f[:2])
-        yield from (m for cost, _, m in foreseen[:CARRIED_OUT] if cost < 200)
-
-    def _ties(self, model: Model, errors: Array) -> Iterator[tuple[int, int, float, float]]:
-        """Pairs of entries of one term that could have the same rate, in the units of the data, up to a sign."""
-        for a, e in enumerate(model.entries):
-            for b, o in enumerate(model.entries):
-                if a < b and e.term == o.term and e.rate != o.rate and e.equation != o.equation:
-                    one = model.rates[e.rate] * e.factor * self.scales[e.equation]
-                    two = model.rates[o.rate] * o.factor * self.scales[o.equation]
-                    unsure = np.hypot(
-                        errors[e.rate] * e.factor * self.scales[e.equation],
-                        errors[o.rate] * o.factor * self.scales[o.equation],
-                    )
-                    sign = float(np.sign(one * two)) or 1.0
-                    factor = sign * self.scales[e.equation] / self.scales[o.equation]
-                    yield a, b, factor, abs(one - sign * two) / unsure
+    def _foreseen(self, far: float, simpler: Model, model: Model) -> float:
+        """Estimate the change of the description length from how many standard errors a move is away."""
+        saved = float(np.log(self.count) * (model.price - simpler.price))
+        return self.count * float(np.log1p(far**2 / self.count)) - saved
 
     def _richer(self, shot: Shot, most: int) -> list[Model]:
-        """Models with a term more, or one in place of another, those first that explain most of what is left."""
-        model, d = shot.model, self.runs.x.shape[1]
-        lead = len(self.runs.first) * d
-        f, gap = gaps(model, shot.states, self.runs, self.check, self.terms)
+        """Return models with a term more, or one in place of another, the ones that explain most first."""
+        model = shot.model
+        f, gap = gaps(model, shot.states, self.samples, self.check, self.terms)
         if not f.arrived:
             return []
-        states, slopes = condensed(shot.states, f, gap, self.runs)
-        flat = (self.runs.scale[:, :, None] * slopes).reshape(self.count, -1)
-        r = (self.runs.scale * (self.runs.x - states)).ravel()
-        own = lead + len(model.numbers())
-        found: list[tuple[float, int, Model]] = []
+        states, slopes = condensed(shot.states, f, gap, self.samples)
+        slopes = (self.samples.scale[:, :, None] * slopes).reshape(self.count, -1)
+        residual = (self.samples.scale * (self.samples.x - states)).ravel()
+        found: list[tuple[float, Model]] = []
         for dropped in (None, *range(len(model.entries))):
             self.check()
-            rest = model if dropped is None else model.without(dropped)
-            kept = np.ones(own, bool)
-            if dropped is not None:
-                lost = model.entries[dropped]
-                if sum(e.equation == lost.equation for e in model.entries) < 1 or not rest.entries:
-                    continue
-                kept[lead + lost.rate] = any(e.rate == lost.rate for e in rest.entries)
-                gone = all(e.term != lost.term for e in rest.entries)
-                for place, (k, _) in enumerate(model.moving, lead + len(model.rates)):
-                    kept[place] = not (gone and k == lost.term)
-            q = np.linalg.qr(_unit(flat[:, :own][:, kept]))[0]
-            extra = _unit(flat[:, own:])
-            left, rough = extra - q @ (q.T @ extra), r - q @ (q.T @ r)
-            if dropped is not None:  # what the dropped entry did is now to be done by another
-                away = flat[:, lead + lost.rate] * model.rates[lost.rate]
-                rough = rough + away - q @ (q.T @ away)
-            size = np.square(left).sum(0)
-            ok = size > 1e-8
-            misfit = np.where(ok, rough @ rough - (left.T @ rough) ** 2 / np.where(ok, size, 1.0), np.inf)
-            for place in np.argsort(misfit)[: 2 * most]:
-                j, k = divmod(int(place), len(self.terms))
-                more = _with(rest, j, self.terms[k])
-                if more is not None:
-                    value = self.count * np.log(max(misfit[place], 0.0) / self.count + FLOOR)
-                    found.append((float(value + np.log(self.count) * more.price), len(found), more))
-        found.sort(key=lambda f: f[:2])
-        seen, out = set[object](), list[Model]()
-        for _, _, m in found:
-            if m.pattern not in seen and m.pattern != model.pattern and len(out) < most:
-                seen.add(m.pattern)
-                out.append(m)
-        return out
+            found += self._additions(model, dropped, slopes, residual, 2 * most)
+        order = sorted(range(len(found)), key=lambda k: (found[k][0], k))
+        out: dict[object, Model] = {}
+        for m in (found[k][1] for k in order):
+            if m.pattern != model.pattern and len(out) < most:
+                out.setdefault(m.pattern, m)
+        return list(out.values())
+
+    def _additions(
+        self, model: Model, dropped: int | None, slopes: Array, residual: Array, most: int
+    ) -> Iterator[tuple[float, Model]]:
+        """Yield the terms that explain most of the residual, one entry of the model dropped or none.
+
+        The first columns of ``slopes`` are those of the first states and of the model's numbers, the others those
+        of the rates that the terms of the library would have in every equation.
+        """
+        lead = len(self.samples.first) * self.samples.x.shape[1]
+        own = lead + len(model.numbers())
+        rest = model if dropped is None else model.drop_entry(dropped)
+        if not rest.entries:
+            return
+        kept = _kept_columns(model, rest, dropped, lead)
+        q = np.linalg.qr(_unit(slopes[:, :own][:, kept]))[0]
+        extra = _unit(slopes[:, own:])
+        left, rough = extra - q @ (q.T @ extra), residual - q @ (q.T @ residual)
+        if dropped is not None:  # another term must now explain what the dropped entry explained
+            rate = model.entries[dropped].rate
+            away = slopes[:, lead + rate] * model.rates[rate]
+            rough = rough + away - q @ (q.T @ away)
+        size = np.square(left).sum(0)
+        ok = size > 1e-8
+        misfit = np.where(ok, rough @ rough - (left.T @ rough) ** 2 / np.where(ok, size, 1.0), np.inf)
+        for index in np.argsort(misfit)[:most]:
+            j, k = divmod(int(index), len(self.terms))
+            more = _with(rest, j, self.terms[k])
+            if more is not None:
+                value = self.count * np.log(max(misfit[index], 0.0) / self.count + FLOOR)
+                yield float(value + np.log(self.count) * more.price), more
 
 
-def _likened(model: Model) -> Iterator[Model]:
-    """With two terms of one shape in different equations made one, its exponents in between and free again."""
-    for a, t in enumerate(model.terms):
-        for b, u in enumerate(model.terms[a + 1 :], a + 1):
-            where = [{e.equation for e in model.entries if e.term == k} for k in (a, b)]
-            if t.shape == u.shape and not where[0] & where[1]:
-                powers = tuple((p + q) / 2 for p, q in zip(t.powers, u.powers, strict=True))
-                one = replace(t, powers=powers, half=float(np.sqrt(t.half * u.half)))
-                freed = {(a, i) for i, (p, q) in enumerate(zip(t.powers, u.powers, strict=True)) if p != q}
-                entries = [replace(e, term=a) if e.term == b else e for e in model.entries]
-                terms = tuple(one if k == a else v for k, v in enumerate(model.terms))
-                yield built(replace(model, terms=terms, settled=model.settled - freed), entries)
+def _kept_columns(model: Model, rest: Model, dropped: int | None, lead: int) -> np.ndarray:
+    """Return which slopes (of first states and numbers) are still those of a model without one entry."""
+    kept = np.ones(lead + len(model.numbers()), bool)
+    if dropped is not None:
+        lost = model.entries[dropped]
+        kept[lead + lost.rate] = any(e.rate == lost.rate for e in rest.entries)
+        gone = all(e.term != lost.term for e in rest.entries)
+        for index, (k, _) in enumerate(model.moving, lead + len(model.rates)):
+            kept[index] = not (gone and k == lost.term)
+    return kept
 
 
 def _unit(a: Array) -> Array:
@@ -212,7 +171,7 @@ def _unit(a: Array) -> Array:
 
 
 def _with(model: Model, j: int, term: Term) -> Model | None:
-    """With one more entry, of a rate that is still next to nothing; None if it is there."""
+    """Add an entry with a rate near 0; return None if the equation has such a term already."""
     if any(e.equation == j and model.terms[e.term].shape == term.shape for e in model.entries):
         return None
     k = next((n for n, t in enumerate(model.terms) if t == term), len(model.terms))

@@ -1,9 +1,9 @@
-"""Which terms? The integral form of the equations, and the best few terms of a library for each of them.
+"""Selection of terms: the integral form of the equations, and the best few terms of a library for each of them.
 
 .. math:: x_j(t_{i+1}) - x_j(t_i) = \\sum_k c_{jk} \\int_{t_i}^{t_{i+1}} m_k(x(\\tau)) d\\tau
 
-Nothing is differentiated. The path between the samples is a spline through them, smoothed where they are noisy; rows
-whose path is uncertain, and neighbouring rows that share a noisy sample, are weighed by their covariance.
+The samples are not differentiated. The path between them is a spline, smoothed where they are noisy; rows whose path
+is uncertain, and neighbouring rows that share a noisy sample, are weighted by their covariance.
 """
 
 import itertools
@@ -14,49 +14,19 @@ import numpy as np
 
 from nalm.discover.fit.description_length import FREE, SYMBOL
 from nalm.discover.law.expression import Array
+from nalm.ode.library import whole
 from nalm.ode.model import TINY, Entry, Model, Term, value
 from nalm.ode.path import WEIGHTS, Path
-from nalm.ode.shooting import Runs, descended
+from nalm.ode.shooting import Samples, descended
 
-POWERS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)  # of variables that are never negative
-SIGNED = (1.0, 2.0, 3.0)
-HALVES = (0.03, 0.1, 0.3, 1.0, 3.0)  # K over the largest value
 LARGEST, BEAM, KEPT = 4, 100, 6  # terms of an equation, sets followed, sets kept of each size
-NEAR = 0.04  # exponents that are alike
+NEAR = 0.04  # difference of exponents that count as equal
 FLOOR = 1e-10  # of a share: what the spline leaves of a perfect fit
-
-
-def library(signed: np.ndarray) -> list[Term]:
-    """Constants, powers, products of two powers, plain products of three, and saturating rates."""
-    d = len(signed)
-    few = (0.5, 1.0, 2.0) if d > 4 else POWERS
-    powers = [SIGNED if signed[i] else few for i in range(d)]
-
-    def term(**exponents: float) -> Term:
-        return Term(tuple(exponents.get(str(i), 0.0) for i in range(d)))
-
-    found = [Term((0.0,) * d)]
-    for i in range(d):
-        found += [term(**{str(i): p}) for p in powers[i]]
-    for i, j in itertools.combinations(range(d), 2):
-        found += [term(**{str(i): p, str(j): q}) for p in powers[i] for q in powers[j]]
-    for three in itertools.combinations(range(d), 3):
-        found.append(term(**{str(i): 1.0 for i in three}))
-    for below in np.flatnonzero(~signed).tolist():
-        for other, half in itertools.product(range(d), HALVES):  # itself: alone
-            one = tuple(1.0 if n in (below, other) else 0.0 for n in range(d))
-            found.append(Term(one, below=below, half=half))
-    return found
-
-
-def whole(terms: Sequence[Term]) -> list[int]:
-    """The places of terms with whole exponents."""
-    return [k for k, t in enumerate(terms) if all(float(p).is_integer() for p in t.powers)]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Some terms for one equation, their coefficients, and the share of the changes they leave, whitened."""
+    """Terms for one equation, their coefficients, and the share of the whitened changes that they leave."""
 
     terms: tuple[Term, ...]
     coefficients: tuple[float, ...]
@@ -66,20 +36,20 @@ class Choice:
 class Integrals:
     """The integral form along a path: terms integrated over every interval, whitened for each equation."""
 
-    def __init__(self, path: Path, runs: Runs, check: Callable[[], None]):
-        inner = runs.inner
+    def __init__(self, path: Path, samples: Samples, check: Callable[[], None]):
+        inner = samples.inner
         self.check, self.between = check, path.between
-        self.weights = (np.diff(runs.t)[inner] / 2)[:, None] * WEIGHTS
-        changes = runs.x[inner + 1] - runs.x[inner]
-        self.white = [_whitening(j, path, runs) for j in range(runs.x.shape[1])]
+        self.weights = (np.diff(samples.t)[inner] / 2)[:, None] * WEIGHTS
+        changes = samples.x[inner + 1] - samples.x[inner]
+        self.white = [_whitening(j, path, samples) for j in range(samples.x.shape[1])]
         self.changes = [w @ changes[:, j] for j, w in enumerate(self.white)]
 
     def columns(self, terms: Sequence[Term]) -> Array:
-        """Their integrals, (intervals, terms)."""
+        """Return the integrals of terms, (intervals, terms)."""
         return np.stack([(self.weights * value(t, self.between)).sum(1) for t in terms], 1)
 
     def sets(self, j: int, columns: Array, seeds: Sequence[tuple[int, ...]] = ()) -> list[tuple[int, ...]]:
-        """The best sets of up to four columns for equation j, some of each size; seeds are sets to go on from."""
+        """Return the best sets of up to four columns for equation j, some of each size; ``seeds`` are extended too."""
         a, y = self.white[j] @ columns, self.changes[j]
         norm = np.sqrt(np.square(a).sum(0))
         ok = (norm > 0) & np.isfinite(norm)
@@ -103,13 +73,13 @@ class Integrals:
         return found
 
     def solved(self, j: int, terms: tuple[Term, ...]) -> Choice:
-        """Coefficients of some terms for equation j."""
+        """Solve for the coefficients of some terms in equation j."""
         a, y = self.white[j] @ self.columns(terms), self.changes[j]
         c = np.linalg.lstsq(a, y, rcond=None)[0]
         return Choice(terms, tuple(c.tolist()), float(np.square(y - a @ c).sum()) / (float(y @ y) or 1.0))
 
     def fitted(self, j: int, terms: tuple[Term, ...]) -> Choice:
-        """Coefficients, exponents and K of some terms for equation j."""
+        """Fit coefficients, exponents and K of some terms in equation j."""
         y, c = self.changes[j], np.array(self.solved(j, terms).coefficients)
         entries = tuple(Entry(0, k, k) for k in range(len(terms)))
         model = Model(terms, entries, tuple(c.tolist()), _whole(terms))
@@ -124,7 +94,7 @@ class Integrals:
         return Choice(fit.terms, fit.rates, float(r @ r) / (float(y @ y) or 1.0))
 
     def _residual(self, j: int, model: Model, y: Array) -> tuple[Array, Array]:
-        """What a model of one equation leaves, and its slopes in the numbers."""
+        """Return the residual of a model of one equation, and its slopes in the numbers."""
         values = [self.weights * value(t, self.between) for t in model.terms]
         slopes = [v.sum(1) for v in values]
         r = sum((c * v for c, v in zip(model.rates, slopes, strict=True)), np.zeros(len(self.weights)))
@@ -140,41 +110,46 @@ class Integrals:
 
 
 def _whole(terms: Sequence[Term]) -> frozenset[tuple[int, int]]:
-    """The exponents of saturating terms stay whole; all others may move."""
+    """Return the exponents that are not fitted: those of saturating terms."""
     return frozenset((k, i) for k, t in enumerate(terms) for i in range(len(t.powers)) if t.below is not None)
 
 
 def _projected(a: Array, y: Array, chosen: tuple[int, ...]) -> tuple[Array, Array]:
-    """The library and the changes without what the chosen terms explain."""
+    """Remove from the library and the changes what the chosen terms explain."""
     if not chosen:
         return a, y
     q = np.linalg.qr(a[:, chosen])[0]
     return a - q @ (q.T @ a), y - q @ (q.T @ y)
 
 
-def _whitening(j: int, path: Path, runs: Runs) -> Array:
-    """The inverse root of the covariance of an equation's rows: shared samples, and uncertain paths."""
-    inner, n = runs.inner, len(runs.t)
+def _whitening(j: int, path: Path, samples: Samples) -> Array:
+    """Return the inverse root of the covariance of an equation's rows: shared samples and uncertain paths."""
+    inner, n = samples.inner, len(samples.t)
     difference = np.zeros((len(inner), n))
     difference[np.arange(len(inner)), inner + 1], difference[np.arange(len(inner)), inner] = 1.0, -1.0
-    weight = runs.weight[inner]
-    size = np.abs(np.diff(runs.x, axis=0)[inner])
-    relative = (path.unsure / runs.spread).max(1)
-    doubt = relative * (size[:, j] + 0.1 * size.max(1)) + 1e-7 * runs.spread[j]
-    covariance = (path.noise[j] * runs.spread[j]) ** 2 * difference @ difference.T + np.diag(doubt**2)
+    weight = samples.weight[inner]
+    size = np.abs(np.diff(samples.x, axis=0)[inner])
+    relative = (path.unsure / samples.spread).max(1)
+    doubt = relative * (size[:, j] + 0.1 * size.max(1)) + 1e-7 * samples.spread[j]
+    covariance = (path.noise[j] * samples.spread[j]) ** 2 * difference @ difference.T + np.diag(doubt**2)
     return np.linalg.inv(np.linalg.cholesky(covariance)) * np.sqrt(weight)
 
 
 def proposed(
-    path: Path, runs: Runs, terms: Sequence[Term], signed: np.ndarray, check: Callable[[], None], most: int
+    path: Path,
+    samples: Samples,
+    terms: Sequence[Term],
+    signed: np.ndarray,
+    check: Callable[[], None],
+    most: int,
 ) -> list[Model]:
-    """The best structures by the integral form, cheapest first.
+    """Return the best structures by the integral form, cheapest first.
 
-    Sets are searched in the whole library and among whole exponents. The terms of each equation's best sets, with
-    their fitted exponents, are then offered to all equations: what leaves one variable often enters another. Exponents
-    of the ``signed`` variables are whole; a path that dips below zero under noise makes no other variable one of them.
+    Sets are searched in the whole library and among integer exponents. The terms of each equation's best sets, with
+    their fitted exponents, are then offered to all equations, because a term that leaves one variable often enters
+    another. Exponents of the ``signed`` variables are integers.
     """
-    form, d = Integrals(path, runs, check), runs.x.shape[1]
+    form, d = Integrals(path, samples, check), samples.x.shape[1]
     columns, plain = form.columns(terms), whole(terms)
     options: list[list[Choice]] = []
     for j in range(d):
@@ -182,8 +157,8 @@ def proposed(
         chosen = [tuple(terms[k] for k in s) for s in sorted({*form.sets(j, columns), *few})]
         options.append([form.solved(j, c) for c in chosen] + [form.fitted(j, c) for c in chosen])
     if d == 1:
-        return [_unbroken(m, signed) for m in combined(options, len(runs.inner), most)]
-    best = [sorted(o, key=lambda c: _alone(c, len(runs.inner)))[:2] for o in options]
+        return [_integer_exponents(m, signed) for m in combined(options, len(samples.inner), most)]
+    best = [sorted(o, key=lambda c: _length(c, len(samples.inner)))[:2] for o in options]
     rounded = {Term(tuple(map(_nice, t.powers)), t.below, t.half) for b in best for c in b for t in c.terms}
     shared = [*terms, *sorted(rounded - set(terms), key=str)]
     offered = [k for k, t in enumerate(shared) if t in rounded]
@@ -193,20 +168,20 @@ def proposed(
         seeds = [s for n in (1, 2) for s in itertools.combinations(offered, n)]
         for s in sorted({*form.sets(j, columns, seeds), *few}):
             options[j].append(form.solved(j, tuple(shared[k] for k in s)))
-    return [_unbroken(m, signed) for m in combined(options, len(runs.inner), most)]
+    return [_integer_exponents(m, signed) for m in combined(options, len(samples.inner), most)]
 
 
-def _unbroken(model: Model, signed: np.ndarray) -> Model:
-    """With whole exponents, which no longer move, of the variables that take both signs."""
+def _integer_exponents(model: Model, signed: np.ndarray) -> Model:
+    """Fix the exponents of variables that take both signs at integers."""
     for k, t in enumerate(model.terms):
         for i, p in enumerate(t.powers):
             if p and signed[i]:
-                model = model.settle(k, i, float(max(1, round(p))))
+                model = model.fix_exponent(k, i, float(max(1, round(p))))
     return model.merged()
 
 
-def _alone(choice: Choice, rows: int) -> float:
-    """The description length of one equation."""
+def _length(choice: Choice, rows: int) -> float:
+    """Return the description length of one equation."""
     return (
         rows * float(np.log(choice.misfit + FLOOR))
         + float(np.log(rows)) * _joined(Model((), (), ()), 0, choice).price
@@ -214,9 +189,9 @@ def _alone(choice: Choice, rows: int) -> float:
 
 
 def combined(options: Sequence[Sequence[Choice]], rows: int, most: int) -> list[Model]:
-    """Sets of terms for all equations together, cheapest first, each structure once: what is shared is paid once.
+    """Combine sets of terms of all equations, cheapest first, each structure once; shared terms are paid once.
 
-    A join costs no less than the rates it adds, were all its terms shared: what is dearer even so is not made.
+    A combination costs at least the rates that it adds; it is not built if even that lower bound is too high.
     """
     beam: list[tuple[float, float, Model]] = [(0.0, 0.0, Model((), (), ()))]
     each, width = float(np.log(rows)), 8 * most
@@ -239,7 +214,7 @@ def combined(options: Sequence[Sequence[Choice]], rows: int, most: int) -> list[
 
 
 def _joined(model: Model, j: int, choice: Choice) -> Model:
-    """With the terms of one more equation; a term much like one that is there is that one."""
+    """Add the terms of one more equation; a term that is similar to an existing one becomes that one."""
     terms, settled, entries, rates = (
         list(model.terms),
         set(model.settled),
@@ -258,7 +233,7 @@ def _joined(model: Model, j: int, choice: Choice) -> Model:
 
 
 def _nice(power: float) -> float:
-    """A multiple of a half that is near."""
+    """Round an exponent to a multiple of a half if one is near."""
     return round(2 * power) / 2 if abs(power - round(2 * power) / 2) < NEAR and round(2 * power) else power
 
 

@@ -1,8 +1,8 @@
-"""Shooting from many places at once (Bock): the states at all times are free until they join into one trajectory.
+"""Multiple shooting (Bock): the states at all times are free until they join into one trajectory.
 
 In every step the trajectory between two times is followed together with its slopes, the gaps are closed to first
-order, and what is left is least squares in the first states and the numbers alone. Where it ends, the states lie on
-one trajectory per run, as in single shooting, but a start far off does not blow up on the way.
+order, and a least-squares problem in the first states and the numbers remains. At the end the states lie on
+one trajectory per run, as in single shooting, but a poor start does not diverge on the way.
 """
 
 from collections.abc import Callable
@@ -14,17 +14,14 @@ from nalm.discover.law.expression import Array
 from nalm.ode.flow import Flow, flow
 from nalm.ode.model import Model, Term
 
-ENOUGH = 1e-17  # mean square over the spread: more digits than computed data have
-JOINED = 1e-3  # of the misfit: gaps no larger are none
-CLOSED, GAP = (
-    2e-4,
-    0.1,
-)  # once gaps are this much below the misfit, a step may open some: the next closes them
+ENOUGH = 1e-17  # mean square over the spread: below the rounding of computed data
+JOINED = 1e-3  # of the misfit: smaller gaps count as closed
+CLOSED, GAP = 2e-4, 0.1  # gaps below this share of the misfit get a small weight: the next step closes them
 
 
 @dataclass(frozen=True)
-class Runs:
-    """Scaled trajectories, one after another: times (n,), states (n, d), the run of each row, weights (n,)."""
+class Samples:
+    """Scaled samples of all trajectories in one table: times (n,), states (n, d), the run of each row, weights (n,)."""
 
     t: Array
     x: Array
@@ -35,12 +32,12 @@ class Runs:
 
     @property
     def scale(self) -> Array:
-        """What residuals are multiplied by, (n, d)."""
+        """The factors of the residuals, (n, d)."""
         return np.sqrt(self.weight)[:, None] / self.spread
 
     @property
     def inner(self) -> np.ndarray:
-        """Rows that another row of the same run follows."""
+        """The rows that another row of the same run follows."""
         return np.flatnonzero(self.run[1:] == self.run[:-1])
 
     @property
@@ -61,20 +58,24 @@ class Shot:
 
 
 def gaps(
-    model: Model, nodes: Array, runs: Runs, check: Callable[[], None], extra: tuple[Term, ...] = ()
+    model: Model, nodes: Array, samples: Samples, check: Callable[[], None], extra: tuple[Term, ...] = ()
 ) -> tuple[Flow, Array]:
-    """Follow the model from every node to the next, and how far from it that ends."""
-    inner = runs.inner
-    f = flow(model, nodes[inner], np.diff(runs.t)[inner], extra=extra, tolerance=runs.tolerance, check=check)
+    """Follow the model from every node to the next; return the flow and how far from the next node it ends."""
+    inner = samples.inner
+    f = flow(
+        model, nodes[inner], np.diff(samples.t)[inner], extra=extra, tolerance=samples.tolerance, check=check
+    )
     return f, f.end - nodes[inner + 1]
 
 
-def matched(model: Model, nodes: Array, runs: Runs, check: Callable[[], None], steps: int = 12) -> Model:
-    """Numbers for which stretches between given nodes meet: no trajectory is followed for long, nothing diverges."""
-    weight = runs.scale[runs.inner]
+def matched(
+    model: Model, nodes: Array, samples: Samples, check: Callable[[], None], steps: int = 12
+) -> Model:
+    """Fit the numbers so that stretches between given nodes meet; no trajectory is followed for long."""
+    weight = samples.scale[samples.inner]
 
     def residual(p: Array) -> tuple[Array, Array]:
-        f, gap = gaps(model.renumbered(p), nodes, runs, check)
+        f, gap = gaps(model.renumbered(p), nodes, samples, check)
         if not f.arrived:
             return np.full(gap.size, np.inf), np.zeros((gap.size, len(p)))
         return (weight * gap).ravel(), (weight[:, :, None] * f.number_slopes).reshape(gap.size, -1)
@@ -83,7 +84,7 @@ def matched(model: Model, nodes: Array, runs: Runs, check: Callable[[], None], s
 
 
 def descended(residual: Callable[[Array], tuple[Array, Array]], p: Array, steps: int) -> Array:
-    """Levenberg-Marquardt with every column scaled to 1."""
+    """Minimise by Levenberg-Marquardt with every column scaled to 1."""
     with np.errstate(all="ignore"):
         return _descended(residual, p, steps)
 
@@ -121,82 +122,110 @@ def _step(slopes: Array, r: Array, damping: float) -> Array:
     return (right.T * inverse) @ (left.T @ r) / norm
 
 
-def shoot(model: Model, nodes: Array, runs: Runs, check: Callable[[], None], steps: int = 15) -> Shot:
-    """Fit starts and numbers until the gaps are closed and the misfit falls no more."""
+def shoot(model: Model, nodes: Array, samples: Samples, check: Callable[[], None], steps: int = 15) -> Shot:
+    """Fit first states and numbers until the gaps are closed and the misfit no longer falls."""
     with np.errstate(all="ignore"):
-        return _shoot(model, nodes, runs, check, steps)
+        return _Shooting(model, samples, check).fit(nodes, steps)
 
 
-def _shoot(model: Model, nodes: Array, runs: Runs, check: Callable[[], None], steps: int) -> Shot:
-    weight = runs.scale
-    p = model.numbers()
-    lead = len(runs.first) * runs.x.shape[1]
+@dataclass(frozen=True)
+class _Iterate:
+    """Nodes and numbers of one iteration, and what follows from them to first order."""
 
-    def look(nodes: Array, p: Array) -> tuple[float, float, Array, Array] | None:
-        """Gap and misfit, and to first order what the states are once the gaps are closed."""
-        f, gap = gaps(model.renumbered(p), nodes, runs, check)
+    nodes: Array
+    numbers: Array
+    gap: float  # mean square of the gaps over the spread
+    misfit: float  # weighted mean square of (x - nodes) over the spread
+    closed: Array  # the states once the gaps are closed
+    slopes: Array  # of these states in first states and numbers
+
+    def merit(self, gap_weight: float) -> float:
+        """Return the value that a step must lower."""
+        return self.misfit + gap_weight * self.gap
+
+
+@dataclass(frozen=True)
+class _Shooting:
+    """Multiple shooting of one model: Levenberg-Marquardt steps on first states and numbers."""
+
+    model: Model
+    samples: Samples
+    check: Callable[[], None]
+
+    def fit(self, nodes: Array, steps: int) -> Shot:
+        """Iterate from the given nodes."""
+        now = self.evaluate(nodes, self.model.numbers())
+        damping = 1e-6
+        for _ in range(steps):
+            if now is None:
+                break
+            gap_weight = 100.0 if now.gap > CLOSED * now.misfit else GAP
+            merit = now.merit(gap_weight)
+            if merit < ENOUGH:
+                break
+            found, damping = self.step(now, gap_weight, damping)
+            if found is None:
+                break
+            done = found.merit(gap_weight) > merit * (1 - 1e-4) and found.gap <= JOINED * found.misfit
+            now = found
+            if done and damping <= 1e-6:
+                break
+            damping = max(damping / 30, 1e-12)
+        return self.result(now, nodes)
+
+    def evaluate(self, nodes: Array, numbers: Array) -> _Iterate | None:
+        """Follow the model between the nodes; return None if a stretch does not arrive."""
+        samples = self.samples
+        f, gap = gaps(self.model.renumbered(numbers), nodes, samples, self.check)
         if not f.arrived:
             return None
-        states, slopes = condensed(nodes, f, gap, runs)
-        return (
-            float(np.mean((gap / runs.spread) ** 2)),
-            float(np.mean((weight * (runs.x - nodes)) ** 2)),
-            states,
-            slopes,
-        )
+        closed, slopes = condensed(nodes, f, gap, samples)
+        size = float(np.mean((gap / samples.spread) ** 2))
+        misfit = float(np.mean((samples.scale * (samples.x - nodes)) ** 2))
+        return _Iterate(nodes, numbers, size, misfit, closed, slopes)
 
-    seen = look(nodes, p)
-    damping = 1e-6
-    for _ in range(steps):
-        if seen is None:
-            break
-        gap, misfit, closed, slopes = seen
-        weigh = 100.0 if gap > CLOSED * misfit else GAP
-        merit = misfit + weigh * gap
-        if merit < ENOUGH:
-            break
-        r = (weight * (runs.x - closed)).ravel()
-        flat = (weight[:, :, None] * slopes).reshape(r.size, -1)
-        moved = False
+    def step(self, now: _Iterate, gap_weight: float, damping: float) -> tuple[_Iterate | None, float]:
+        """Take a step that lowers the merit, with more damping where needed; return it and the damping."""
+        weight, merit = self.samples.scale, now.merit(gap_weight)
+        r = (weight * (self.samples.x - now.closed)).ravel()
+        flat = (weight[:, :, None] * now.slopes).reshape(r.size, -1)
+        lead = len(self.samples.first) * self.samples.x.shape[1]
         for _ in range(8):
             move = _step(flat, r, damping)
-            trial_nodes, trial_p = closed + slopes @ move, p + move[lead:]
-            found = look(trial_nodes, trial_p) if np.isfinite(trial_nodes).all() else None
-            if found is not None and found[1] + weigh * found[0] < merit * (1 - 1e-12):
-                moved = True
-                break
+            nodes = now.closed + now.slopes @ move
+            if np.isfinite(nodes).all():
+                found = self.evaluate(nodes, now.numbers + move[lead:])
+                if found is not None and found.merit(gap_weight) < merit * (1 - 1e-12):
+                    return found, damping
             damping = max(damping * 10, 1e-6)
             if damping > 1e4:
                 break
-        if not moved:
-            break
-        assert found is not None
-        done = found[1] + weigh * found[0] > merit * (1 - 1e-4) and found[0] <= JOINED * found[1]
-        nodes, p, seen = trial_nodes, trial_p, found
-        if done and damping <= 1e-6:
-            break
-        damping = max(damping / 30, 1e-12)
-    if seen is None:
-        return Shot(model, nodes, np.inf, np.zeros((*runs.x.shape, lead + len(p))), False)
-    gap, misfit, closed, slopes = seen
-    error = float(np.mean((weight * (runs.x - closed)) ** 2))
-    joined = bool(gap <= JOINED * max(error, 1e-16) + 1e-16)
-    return Shot(
-        model.renumbered(p), closed, error if joined else max(error, misfit + 100 * gap), slopes, joined
-    )
+        return None, damping
+
+    def result(self, last: _Iterate | None, nodes: Array) -> Shot:
+        """Return the last iterate as a fit; an infinite error if not even the first one arrived."""
+        shape, weight = self.samples.x.shape, self.samples.scale
+        if last is None:
+            columns = len(self.samples.first) * shape[1] + len(self.model.numbers())
+            return Shot(self.model, nodes, np.inf, np.zeros((*shape, columns)), False)
+        error = float(np.mean((weight * (self.samples.x - last.closed)) ** 2))
+        joined = bool(last.gap <= JOINED * max(error, 1e-16) + 1e-16)
+        if not joined:
+            error = max(error, last.misfit + 100 * last.gap)
+        return Shot(self.model.renumbered(last.numbers), last.closed, error, last.slopes, joined)
 
 
-def condensed(nodes: Array, f: Flow, gap: Array, runs: Runs) -> tuple[Array, Array]:
-    """States with closed gaps, and their slopes in the first states and the numbers, to first order."""
+def condensed(nodes: Array, f: Flow, gap: Array, samples: Samples) -> tuple[Array, Array]:
+    """Return the states with closed gaps, and their slopes in first states and numbers, to first order."""
     n, d = nodes.shape
-    firsts = runs.first
+    firsts = samples.first
     lead = len(firsts) * d
     states = nodes.copy()
     slopes = np.zeros((n, d, lead + f.number_slopes.shape[2]))
     for r, row in enumerate(firsts):
         slopes[row, :, r * d : (r + 1) * d] = np.eye(d)
     with np.errstate(all="ignore"):
-        for m, row in enumerate(runs.inner):
+        for m, row in enumerate(samples.inner):
             forward = f.start_slopes[m]
             states[row + 1] = nodes[row + 1] + gap[m] + forward @ (states[row] - nodes[row])
             slopes[row + 1] = forward @ slopes[row]

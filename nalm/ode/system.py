@@ -1,6 +1,5 @@
 """A system of equations: one law per variable, as text, SymPy and LaTeX, simulated, saved as JSON."""
 
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,19 +10,20 @@ import numpy as np
 import sympy
 from scipy.integrate import solve_ivp
 
+from nalm.discover.certificate.verdict import SYSTEM_MEANING, Verdict
 from nalm.discover.law import Law
 from nalm.discover.law.expression import Array, Node, Power, evaluate
-from nalm.discover.law.files import read_json, write_whole
 from nalm.discover.law.json import law_of, number, plain_law
 from nalm.errors import NALMError
+from nalm.files import read_json, write_json
 
 FORMAT = "nalm ode 1"
-EVALUATIONS = 40_000  # of the right-hand side: beyond, a trajectory is called stiff or diverging
+EVALUATIONS = 40_000  # of the right-hand side; a trajectory that needs more counts as stiff or diverging
 MOST_SECONDS = 20.0
 
 
 class Number(NamedTuple):
-    """A rate, exponent or K of the system with its 95% interval; where it stands, in words."""
+    """A rate, exponent or K of the system with its 95% interval; ``where`` says which one it is."""
 
     where: str
     value: float
@@ -33,49 +33,52 @@ class Number(NamedTuple):
 
 @dataclass(frozen=True)
 class System:
-    """The equations found for a trajectory, and what is known of them.
+    """The equations found for a trajectory, with the verdict, intervals and flags.
 
     >>> from nalm.discover.law.expression import Power, Input
-    >>> decay = System((Law(Power((Input(0),), (1.0,), -0.5), ("x",)),), "none")
+    >>> decay = System((Law(Power((Input(0),), (1.0,), -0.5), ("x",)),))
     >>> print(decay), decay.simulate([0.0, 2.0], [1.0]).round(4).tolist()
     dx/dt = -x/2
     (None, [[1.0], [0.3679]])
     """
 
     laws: tuple[Law, ...]  # one per variable, of all variables
-    verdict: str  # exact, consistent or none
-    tested: str = ""  # in words
+    verdict: Verdict = Verdict.NONE
+    tested: str = ""  # one sentence
     flags: tuple[str, ...] = ()
     intervals: tuple[Number, ...] = ()
     start: tuple[tuple[float, ...], ...] = ()  # fitted first states, one per trajectory
     residual: tuple[float, ...] = ()  # of each variable: rms over its spread
     forecast: float | None = None  # rms over the spread on the last quarter, by numbers fitted to the rest
-    restarts: tuple[int, int] = (0, 0)  # how many found this structure by themselves, of how many
-    others: tuple[
-        tuple[str, float], ...
-    ] = ()  # other structures, and by how many nats their description is longer
+    restarts: tuple[int, int] = (0, 0)  # how many found this structure, of how many
+    others: tuple[tuple[str, float], ...] = ()  # other structures; by how many nats each is longer
     seconds: float = 0.0
 
     @property
+    def meaning(self) -> str:
+        """What the verdict allows a reader to conclude, in plain sentences."""
+        return SYSTEM_MEANING[self.verdict]
+
+    @property
     def names(self) -> tuple[str, ...]:
-        """The variables."""
+        """The names of the variables."""
         return self.laws[0].names
 
     @property
     def formula(self) -> str:
-        """The equations as text, a line each."""
+        """The equations as text, one line each."""
         return "\n".join(f"d{n}/dt = {law}" for n, law in zip(self.names, self.laws, strict=True))
 
     @property
     def equations(self) -> list[sympy.Eq]:
-        """The equations in SymPy, of functions of t."""
+        """The equations in SymPy, for functions of t."""
         t = sympy.Symbol("t")
         functions = {sympy.Symbol(n): sympy.Function(n)(t) for n in self.names}
         sides = [law.sympy().subs(functions) for law in self.laws]
         return [sympy.Eq(sympy.Derivative(f, t), s) for f, s in zip(functions.values(), sides, strict=True)]
 
     def latex(self) -> str:
-        """The equations in LaTeX, aligned."""
+        """Return the equations in LaTeX, aligned."""
         rows = [
             rf"\dot {{{sympy.latex(sympy.Symbol(n))}}} &= {law.latex()}"
             for n, law in zip(self.names, self.laws, strict=True)
@@ -83,16 +86,16 @@ class System:
         return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
 
     def rates(self, x: Any) -> Array:
-        """The right-hand side at states (rows, variables)."""
+        """Evaluate the right-hand side at states (rows, variables)."""
         x = np.atleast_2d(np.asarray(x, dtype=np.float64)).copy()
-        for j in self._rooted():
+        for j in self._under_roots():
             x[:, j] = np.maximum(x[:, j], 0.0)  # a step of the integrator may go below
         return np.stack([evaluate(law.expression, x) for law in self.laws], 1)
 
     def simulate(self, t: Any, x0: Any, *, rtol: float = 1e-9, max_time: float = MOST_SECONDS) -> Array:
-        """The states at the times t, (times, variables), from the state x0 at the first of them.
+        """Return the states at the times t, (times, variables), from the state x0 at the first of them.
 
-        Explicit steps of order 8 first, implicit ones if the system turns out to be stiff; a trajectory that cannot be
+        Explicit steps of order 8 are tried first, implicit ones if the system is stiff. A trajectory that cannot be
         followed to the end is an error that says how far it went.
         """
         t, x0 = np.asarray(t, dtype=np.float64), np.asarray(x0, dtype=np.float64).ravel()
@@ -125,19 +128,19 @@ class System:
             "start elsewhere."
         )
 
-    def _rooted(self) -> list[int]:
-        """Variables of which a broken power is taken: they are never negative."""
-        return sorted({j for law in self.laws for j in _broken(law.expression)})
+    def _under_roots(self) -> list[int]:
+        """Return the variables of which a fractional power is taken: they are never negative."""
+        return sorted({j for law in self.laws for j in _roots(law.expression)})
 
     def __str__(self) -> str:
         return self.formula
 
     def plain(self) -> dict[str, Any]:
-        """For JSON."""
+        """Convert the system to plain values for JSON."""
         return {
             "format": FORMAT,
             "formula": self.formula,
-            "verdict": self.verdict,
+            "verdict": str(self.verdict),
             "tested": self.tested,
             "flags": list(self.flags),
             "laws": [plain_law(law) for law in self.laws],
@@ -151,12 +154,12 @@ class System:
         }
 
     def save(self, path: str | Path) -> None:
-        """Write it as JSON; nothing in the file is ever run."""
-        write_whole(Path(path), (json.dumps(self.plain(), indent=1, allow_nan=False) + "\n").encode())
+        """Write the system as JSON; nothing in the file is ever executed."""
+        write_json(Path(path), self.plain())
 
 
 def load(path: str | Path) -> System:
-    """What ``save`` wrote; anything else is refused."""
+    """Read what ``System.save`` wrote; refuse anything else."""
     match read_json(Path(path)):
         case {
             "format": str(form),
@@ -181,7 +184,7 @@ def load(path: str | Path) -> System:
             raise NALMError("its laws are not one for each of its variables.")
         return System(
             read,
-            verdict,
+            Verdict(verdict),
             tested,
             tuple(map(str, flags)),
             tuple(Number(str(w), number(v), number(a), number(b)) for w, v, a, b in intervals),
@@ -197,11 +200,11 @@ def load(path: str | Path) -> System:
 
 
 class _StoppedError(Exception):
-    """The simulation has taken too long."""
+    """Raised inside a simulation that takes too long."""
 
 
 class _Clock:
-    """The right-hand side for an integrator, with an end to its patience."""
+    """The right-hand side for an integrator; it raises once too many evaluations or too much time were used."""
 
     def __init__(self, system: System, until: float):
         self.system, self.until, self.left, self.reached = system, until, EVALUATIONS, -np.inf
@@ -215,11 +218,11 @@ class _Clock:
         return self.system.rates(x)[0]
 
 
-def _broken(node: Node) -> Sequence[int]:
-    """The inputs under a root."""
+def _roots(node: Node) -> Sequence[int]:
+    """Return the inputs of which a fractional power is taken."""
     if not isinstance(node, Power):
-        return [j for t in getattr(node, "terms", ()) for j in _broken(t)]
+        return [j for t in getattr(node, "terms", ()) for j in _roots(t)]
     own = [
         f.index for f, p in zip(node.factors, node.exponents, strict=True) if hasattr(f, "index") and p % 1
     ]
-    return own + [j for f in node.factors for j in _broken(f)]
+    return own + [j for f in node.factors for j in _roots(f)]

@@ -1,17 +1,18 @@
-"""What may be said of a system: simulated by an adaptive integrator against every sample, and asked to forecast."""
+"""The verdict on a system: simulate it against every sample, and test a forecast."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from nalm.discover.certificate.verdict import Verdict
 from nalm.discover.law.expression import Array
 from nalm.discover.problem import TimeUpError
 from nalm.errors import NALMError
-from nalm.ode.data import Data
+from nalm.ode.data import Trajectories
 from nalm.ode.model import Model, slope
-from nalm.ode.search import Search
-from nalm.ode.shooting import Runs, Shot, shoot
+from nalm.ode.search import SystemSearch
+from nalm.ode.shooting import Samples, Shot, shoot
 from nalm.ode.system import System
 
 EXACT = 1e-6  # the largest deviation over the spread that computed data may show
@@ -19,27 +20,27 @@ HEAD = 0.75  # of every trajectory: fitted for the forecast of the rest
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A verdict, in words, with the residual of every variable, the forecast's, and flags."""
+class Assessment:
+    """A verdict with its reason, the residual of every variable, that of the forecast, and flags."""
 
-    verdict: str
+    verdict: Verdict
     tested: str
     residual: tuple[float, ...]
     forecast: float | None
     flags: tuple[str, ...]
 
 
-def judged(
+def assess(
     system: System,
-    search: Search,
+    search: SystemSearch,
     shot: Shot,
-    data: Data,
+    data: Trajectories,
     unscaled: Callable[[Model], System],
     left: Callable[[], float],
-) -> Judged:
-    """``exact``: every sample is met to six digits of the spread, and forecasts are.
+) -> Assessment:
+    """Test a system: ``exact`` if it meets every sample, also of a forecast, to six digits of the spread.
 
-    ``consistent``: what is left is as large as the noise and shows no pattern, and the forecast errs by no more.
+    ``consistent`` if the residual is as large as the noise and shows no pattern, and the forecast errs by no more.
     """
     spread = np.where(data.spread > 0, data.spread, 1.0)
     try:
@@ -48,7 +49,7 @@ def judged(
             for t, x0 in zip(data.t, system.start, strict=True)
         ]
     except NALMError as error:
-        return Judged("none", "", (), None, (f"its simulation fails: {error}",))
+        return Assessment(Verdict.NONE, "", (), None, (f"its simulation fails: {error}",))
     off = np.concatenate([(x - s) / spread for x, s in zip(data.x, simulated, strict=True)])
     residual = tuple(np.sqrt(np.mean(off**2, 0)).tolist())
     worst = float(np.abs(off).max())
@@ -56,37 +57,40 @@ def judged(
         forecast = _forecast(search, shot, data, unscaled, left)
     except (TimeUpError, NALMError):
         forecast = None
-    told = f"simulated, it differs from the {len(off):,} samples by {max(residual):.2g} of their spread (rms)"
-    if forecast is not None:
-        told += f"; fitted to the first {HEAD:.0%}, it forecasts the rest to {forecast:.2g}"
-    foretold = forecast is not None and forecast < (
-        100 * EXACT if worst <= EXACT else 3 * max(residual) + EXACT
+    tested = (
+        f"simulated, it differs from the {len(off):,} samples by {max(residual):.2g} of their spread (rms)"
     )
-    if worst <= EXACT and foretold:
-        return Judged("exact", told + ".", residual, forecast, ())
+    if forecast is not None:
+        tested += f"; fitted to the first {HEAD:.0%}, it forecasts the rest to {forecast:.2g}"
+    allowed = 100 * EXACT if worst <= EXACT else 3 * max(residual) + EXACT
+    good_forecast = forecast is not None and forecast < allowed
+    if worst <= EXACT and good_forecast:
+        return Assessment(Verdict.EXACT, tested + ".", residual, forecast, ())
+    differences = [x - s for x, s in zip(data.x, simulated, strict=True)]
+    flags = _residual_flags(max(residual), float(np.median(search.path.noise)), differences, data)
+    if forecast is None:
+        flags.append("it was not tested by a forecast")
+    elif not good_forecast:
+        flags.append("fitted to a part, it forecasts the rest badly")
+    verdict = Verdict.NONE if flags else Verdict.CONSISTENT
+    return Assessment(verdict, tested + ".", residual, forecast, tuple(flags))
+
+
+def _residual_flags(residual: float, noise: float, differences: list[Array], data: Trajectories) -> list[str]:
+    """Return flags for a residual that is larger than the noise, or that has a pattern."""
     flags = []
-    noise = np.median(search.path.noise)
-    if max(residual) > 2 * noise + 1e-4:
+    if residual > 2 * noise + 1e-4:
         flags.append(
-            f"it leaves more ({max(residual):.2g} of the spread) than the noise of the samples ({noise:.2g})"
+            f"it leaves more ({residual:.2g} of the spread) than the noise of the samples ({noise:.2g})"
         )
-    if patterned := [
-        data.names[j]
-        for j in data.moving
-        if _patterned([(x - s)[:, j] for x, s in zip(data.x, simulated, strict=True)])
-    ]:
+    patterned = [data.names[j] for j in data.moving if _patterned([d[:, j] for d in differences])]
+    if patterned:
         flags.append(f"what it leaves of {', '.join(patterned)} is not noise: neighbours are alike")
-    if not foretold:
-        flags.append(
-            "it was not tested by a forecast"
-            if forecast is None
-            else "fitted to a part, it forecasts the rest badly"
-        )
-    return Judged("none" if flags else "consistent", told + ".", residual, forecast, tuple(flags))
+    return flags
 
 
 def _patterned(residuals: list[Array]) -> bool:
-    """Whether neighbouring residuals are alike: correlated by more than three and a half standard errors."""
+    """Tell whether neighbouring residuals are correlated by more than three and a half standard errors."""
     pairs = sum(len(r) - 1 for r in residuals)
     product = sum(float(r[1:] @ r[:-1]) for r in residuals)
     square = sum(float(r @ r) for r in residuals)
@@ -94,13 +98,19 @@ def _patterned(residuals: list[Array]) -> bool:
 
 
 def _forecast(
-    search: Search, shot: Shot, data: Data, unscaled: Callable[[Model], System], left: Callable[[], float]
+    search: SystemSearch,
+    shot: Shot,
+    data: Trajectories,
+    unscaled: Callable[[Model], System],
+    left: Callable[[], float],
 ) -> float | None:
-    """The rms over the spread on the last quarter of every trajectory, by numbers fitted to the rest."""
-    runs = search.runs
-    head = np.concatenate([np.arange(k) < int(HEAD * k) for k in np.bincount(runs.run)])
-    part = replace(runs, t=runs.t[head], x=runs.x[head], run=runs.run[head], weight=runs.weight[head])
-    if part.x.size < 2 * (len(shot.model.numbers()) + len(runs.first) * runs.x.shape[1]):
+    """Return the rms over the spread on the last quarter of every trajectory, by numbers fitted to the rest."""
+    samples = search.samples
+    head = np.concatenate([np.arange(k) < int(HEAD * k) for k in np.bincount(samples.run)])
+    part = replace(
+        samples, t=samples.t[head], x=samples.x[head], run=samples.run[head], weight=samples.weight[head]
+    )
+    if part.x.size < 2 * (len(shot.model.numbers()) + len(samples.first) * samples.x.shape[1]):
         return None
     found = shoot(shot.model, shot.states[head], part, search.check, 10)
     if not found.joined:
@@ -116,14 +126,14 @@ def _forecast(
     return float(np.sqrt(np.mean(np.concatenate(off)[:, data.moving] ** 2)))
 
 
-def stiffness(shot: Shot, runs: Runs) -> float:
-    """The fastest decay along the trajectory, per typical distance of two samples."""
-    model, d = shot.model, runs.x.shape[1]
-    jacobian, c = np.zeros((len(runs.t), d, d)), model.matrix()
-    states = np.maximum(shot.states, 1e-3 * runs.spread) if (runs.x >= 0).all() else shot.states
+def stiffness(shot: Shot, samples: Samples) -> float:
+    """Return the fastest decay along the trajectory, per median distance of two samples."""
+    model, d = shot.model, samples.x.shape[1]
+    jacobian, c = np.zeros((len(samples.t), d, d)), model.matrix()
+    states = np.maximum(shot.states, 1e-3 * samples.spread) if (samples.x >= 0).all() else shot.states
     for k, t in enumerate(model.terms):
         for i in range(d):
             jacobian[:, :, i] += slope(t, i, states)[:, None] * c[:, k]
     if not np.isfinite(jacobian).all():
         return 0.0
-    return float(np.median(np.diff(runs.t)[runs.inner]) * -np.linalg.eigvals(jacobian).real.min())
+    return float(np.median(np.diff(samples.t)[samples.inner]) * -np.linalg.eigvals(jacobian).real.min())

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import nalm
 from nalm.errors import NALMError
+from nalm.files import json_number
 
 Array = NDArray[np.float64]
 
@@ -88,7 +89,7 @@ def safe(text: str) -> str:
 
 
 def _numbers(values: Array) -> list[float | None]:
-    return [float(v) if np.isfinite(v) else None for v in values]
+    return [json_number(v) for v in values]
 
 
 def _figure(

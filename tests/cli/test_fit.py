@@ -5,6 +5,7 @@ import io
 import json
 import re
 import runpy
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -15,7 +16,7 @@ from typer.testing import CliRunner
 
 from nalm import cli
 from nalm.cli import fit as commands
-from nalm.cli import fit_output as told
+from nalm.cli import fit_output
 from nalm.errors import NALMError
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
@@ -48,13 +49,25 @@ def ab():
     return np.random.default_rng(3).uniform(1, 4, (2, 120))
 
 
-def test_the_pendulum_is_understood():
+def test_the_pendulum_example_gives_its_law():
     result = run("fit", PENDULUM, "--target", "period")
     assert re.search(r"period = 2\.00606\d*\*sqrt\(length\)", result.stdout)
     assert "exact: the law holds to the rounding of float64 on 20 held-out rows." in result.stdout
     assert "Tested for length in [0.11, 2.452]." in result.stdout
     assert "law over period" in result.stdout and any("\u2801" <= c <= "\u28ff" for c in result.stdout)
     assert max(map(len, result.stdout.splitlines())) <= 80 and result.stderr == ""
+
+
+def test_a_fit_loads_no_torch_unless_the_law_is_saved(tmp_path):
+    code = (
+        "import sys\nfrom typer.testing import CliRunner\nfrom nalm.cli import app\n"
+        "result = CliRunner().invoke(app, sys.argv[1:])\nassert result.exit_code == 0, result.output\n"
+        "print('torch' in sys.modules)"
+    )
+    words = [sys.executable, "-c", code, "fit", str(PENDULUM), "--target", "period"]
+    assert subprocess.check_output(words, text=True).strip() == "False"
+    saved = subprocess.check_output([*words, "--save", str(tmp_path / "law.json")], text=True)
+    assert saved.strip() == "True" and (tmp_path / "law.safetensors").exists()
 
 
 def test_json_holds_everything_and_is_alone_on_standard_output():
@@ -68,7 +81,7 @@ def test_json_holds_everything_and_is_alone_on_standard_output():
     assert all(set(c) == {"formula", "size", "error", "stage"} for c in found["candidates"])
 
 
-def test_noise_gives_a_weaker_word_and_odd_names_are_explained(tmp_path, ab):
+def test_under_noise_the_verdict_is_consistent_and_renamed_columns_are_explained(tmp_path, ab):
     a, b = ab
     y = 3 * a * b + np.random.default_rng(0).normal(size=120) * 0.3
     path = table(tmp_path / "d.csv", **{"mass (kg)": a, "lambda": b, "y": y})
@@ -77,7 +90,7 @@ def test_noise_gives_a_weaker_word_and_odd_names_are_explained(tmp_path, ab):
     assert "mass_kg is the column 'mass (kg)'." in text and "% of the variance" in text
 
 
-def test_nothing_proven_is_no_error(tmp_path, ab):
+def test_a_law_without_certificate_is_printed_with_a_warning(tmp_path, ab):
     path = table(tmp_path / "d.csv", a=ab[0], b=ab[1], y=np.random.default_rng(0).normal(size=120))
     text = run("fit", path, "--target", "y", "--noise", 0, "--max-time", 5, "--columns", "a").stdout
     text = " ".join(text.split())
@@ -194,7 +207,7 @@ def test_mistakes_are_sentences_and_leave_no_file(law, tmp_path):
 
 
 def test_a_terminal_without_braille_gets_plain_signs(monkeypatch):
-    monkeypatch.setattr(told, "can_print", lambda text: False)
+    monkeypatch.setattr(fit_output, "can_print", lambda text: False)
     text = run("fit", PENDULUM, "--target", "period").stdout
     assert text.isascii() and "|" in text
 
@@ -209,14 +222,14 @@ def test_progress_shows_on_a_terminal_only_and_is_wiped(monkeypatch):
         (io.StringIO(), "^$"),
     ):
         monkeypatch.setattr(sys, "stderr", stream)
-        with commands.progress(9.0, after=0.01):
+        with fit_output.elapsed_time(9.0, after=0.01):
             waited = time.monotonic() + (60 if stream.isatty() else 0.6)
             while not stream.getvalue() and time.monotonic() < waited:
                 time.sleep(0.05)
         assert re.search(expected, stream.getvalue(), re.DOTALL)
 
 
-def test_the_example_tells_the_law(capsys):
+def test_the_example_prints_the_law(capsys):
     runpy.run_path(str(ROOT / "examples" / "fit_csv.py"))
     output = capsys.readouterr().out
     assert re.search(r"period = 2\.00606\d*\*sqrt\(length\)", output) and "exact" in output

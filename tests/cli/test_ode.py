@@ -31,7 +31,7 @@ def decay(tmp_path):
     return path
 
 
-def test_a_table_over_time_becomes_equations(decay, tmp_path):
+def test_the_command_prints_and_saves_the_equations_of_a_table(decay, tmp_path):
     saved = tmp_path / "system.json"
     out = run(decay, "--time", "hour", "--run", "run", "--restarts", 1, "--save", saved).stdout
     assert "ddose_mg/dt = -dose_mg/2" in out
@@ -41,7 +41,7 @@ def test_a_table_over_time_becomes_equations(decay, tmp_path):
     assert str(nalm.ode.load(saved)) == "ddose_mg/dt = -dose_mg/2"
 
 
-def test_the_same_as_json(decay):
+def test_json_holds_the_system(decay):
     out = json.loads(run(decay, "--time", "hour", "--run", "run", "--restarts", 1, "--json").stdout)
     assert out["formula"] == "ddose_mg/dt = -dose_mg/2"
     assert out["verdict"] == "exact" and len(out["start"]) == 2

@@ -45,19 +45,19 @@ def rows(lines, header="a,b,y"):
         rows(LINES).encode("utf-16"),
     ],
 )
-def test_the_same_numbers_in_every_dress(file, content):
+def test_every_text_format_gives_the_same_numbers(file, content):
     found = tabular.read(file(content), "y")
     assert found.names == ("a", "b") and found.x.tolist() == NUMBERS and found.y.tolist() == [3, 6, 9, 1, 1]
     assert found.dropped == "" and found.total == 5 and found.targets == ("y",)
     assert [w for w in found.warnings if "Decimals" not in w] == []
 
 
-def test_tabs_by_the_ending(file):
+def test_the_ending_tsv_means_tabs(file):
     found = tabular.read(file("a, m\ty\n1\t2\n2\t3\n3\t7\n", "data.tsv"), "y")
     assert found.names == ("a, m",) and found.x.ravel().tolist() == [1, 2, 3]
 
 
-def test_decimal_commas_are_said_and_points_are_then_no_numbers(file):
+def test_decimal_commas_are_reported_and_points_are_then_not_numbers(file):
     found = tabular.read(file("a;y\n1,5;2\n2,5;3\n1,0;4\n" * 20 + "1.234;5\n"), "y")
     assert "1,5 is read as 1.5" in found.warnings[0]
     mixed = tabular.read(file("a;b;y\n1,5;2.5;1\n3;2;1\n4;2.5;1\n4;2.5;5\n"), "y")
@@ -128,13 +128,13 @@ def test_constant_equal_and_collinear_columns_are_named(file):
     ]
 
 
-def test_nearly_collinear_columns_are_not_accused(file):
+def test_nearly_collinear_columns_are_not_reported(file):
     a, b = np.random.default_rng(0).uniform(1, 2, (2, 50))
     lines = [",".join(map(repr, r)) for r in np.stack([a, b, a + b + 1e-6 * a * b, a], 1).tolist()]
     assert tabular.read(file(rows(lines, "a,b,c,y")), "y").warnings == []
 
 
-def test_codes_and_row_numbers_are_said(file):
+def test_codes_and_row_numbers_are_reported(file):
     lines = [
         f"{k},{zip_},{k * k % 7}" for k, zip_ in enumerate(["00501", "10001", "02139", "94110", "60601"])
     ]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from nalm.discover.law.expression import evaluate
-from nalm.discover.problem import pose
+from nalm.discover.problem import Problem
 from nalm.discover.stages.columns import Columns
 from nalm.discover.stages.scratchpad import relevant
 
@@ -41,4 +41,4 @@ def test_the_inputs_that_matter_come_first_even_with_mixed_signs():
         (x[:, 7] / x[:, 30] - x[:, 50], {7, 30, 50}),
         (1 / (x[:, 5] * x[:, 6]) + x[:, 9], {5, 6, 9}),
     ):
-        assert expected <= set(relevant(pose(x, y))[:6])
+        assert expected <= set(relevant(Problem.from_table(x, y))[:6])

@@ -16,7 +16,7 @@ def table(rows=240, columns=4, seed=0):
     return np.random.default_rng(seed).uniform(1, 2, (rows, columns))
 
 
-def test_it_finds_a_formula_that_no_single_unit_has():
+def test_compose_finds_a_formula_that_no_single_unit_has():
     x = table()
     found = compose(x, 1 / ((x[:, 0] + x[:, 1]) * x[:, 3]), ["a", "b", "c", "force"])
     assert str(found.law) == "1/(force*(a + b))" and found.certificate.verdict == "exact"
@@ -25,7 +25,7 @@ def test_it_finds_a_formula_that_no_single_unit_has():
     assert again.steps == found.steps  # every start follows from the seed
 
 
-def test_what_it_cannot_express_is_not_certified():
+def test_compose_does_not_certify_what_it_cannot_express():
     x = table(rows=90)
     assert not compose(x, np.sin(5 * x[:, 0]) + x[:, 1], steps=5).certificate
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy
 
-from nalm.discover.law.constants import is_plain, recognised, spelled
+from nalm.discover.law.constants import is_plain, recognised, to_sympy
 
 
 @pytest.mark.parametrize(
@@ -53,10 +53,10 @@ def test_numbers_that_are_not_finite_are_not_recognised():
 
 @pytest.mark.parametrize("value", [0.1, 1 / 17, 9.81, math.pi / 6, 0.7301927465, 6.02e23, -1.5, 0.0])
 def test_a_number_in_sympy_has_the_same_double(value):
-    assert float(spelled(value)) == pytest.approx(value, rel=5e-16, abs=0)
+    assert float(to_sympy(value)) == pytest.approx(value, rel=5e-16, abs=0)
 
 
-def test_decimals_and_fractions_are_written_as_one_would():
-    assert str(spelled(1 / 17)) == "1/17"
-    assert spelled(9.81).is_Float
-    assert spelled(math.pi / 6) == sympy.pi / 6
+def test_short_decimals_stay_decimals_and_small_fractions_stay_fractions():
+    assert str(to_sympy(1 / 17)) == "1/17"
+    assert to_sympy(9.81).is_Float
+    assert to_sympy(math.pi / 6) == sympy.pi / 6

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nalm
-from nalm.discover import search
+from nalm.discover import STAGES, search
 from nalm.discover.dimensions.homogeneous import homogeneous, refitted, trimmed
 from nalm.discover.dimensions.units import (
     BASE,
@@ -20,9 +20,8 @@ from nalm.discover.dimensions.units import (
     null_space,
     product,
 )
-from nalm.discover.ladder import LADDER
 from nalm.discover.law.expression import Input, Power, Sum, evaluate
-from nalm.discover.problem import pose
+from nalm.discover.problem import Problem
 from nalm.formulas.parse import parse
 
 A, B, C = Input(0), Input(1), Input(2)
@@ -140,11 +139,11 @@ def test_balanced_exponents_add_up_and_moves_keep_them_there(factors):
     assert (balanced(true, units, wanted) == true).all()  # what adds up stays
 
 
-def test_exponents_that_cannot_add_up_have_no_place():
+def test_exponents_that_cannot_be_balanced_give_none():
     assert balanced(np.zeros(1), [dimension("m")], dimension("s")) is None
 
 
-def test_a_draft_loses_the_terms_of_other_dimensions():
+def test_a_candidate_loses_the_terms_of_other_dimensions():
     m, v, g, h = (Input(i) for i in range(4))
     x = np.random.default_rng(0).uniform(1, 2, (50, 4))
     kinetic, potential = Power((m, v), (1.0, 2.0)), Power((m, g, h), (1.0,) * 3)
@@ -245,19 +244,19 @@ def test_a_sum_that_holds_but_adds_length_and_time_is_no_law():
 def test_the_first_stages_propose_only_what_has_the_right_dimension():
     x, y = energy(0, 60, 0.05)
     x = np.column_stack([x, np.linspace(1, 2, 60)])
-    problem = pose(x, y, noise=0.05, x_units=[*MVGH, "kJ"], y_unit="J")
+    problem = Problem.from_table(x, y, noise=0.05, x_units=[*MVGH, "kJ"], y_unit="J")
     units = [*UNITS, ENERGY]
     for stage in ("additive", "power", "powersum"):
-        drafts = list(LADDER[stage](problem))
+        drafts = list(STAGES[stage].propose(problem))
         assert drafts
         assert all(homogeneous(d, units) == ENERGY for d in drafts)
-    assert not list(LADDER["power"](pose(x[:, 1:2], y, x_units=["m/s"], y_unit="J")))
+    assert not list(STAGES["power"].propose(Problem.from_table(x[:, 1:2], y, x_units=["m/s"], y_unit="J")))
 
 
 def test_equal_numbers_of_different_dimensions_are_different_columns():
     x = np.repeat(X[:, :1], 2, 1)
-    assert pose(x, Y).columns == [0]
-    assert pose(x, Y, x_units=["m", "s"], y_unit="s").columns == [0, 1]
+    assert Problem.from_table(x, Y).columns == [0]
+    assert Problem.from_table(x, Y, x_units=["m", "s"], y_unit="s").columns == [0, 1]
     assert str(search(x, 3 * X[:, 0], x_units=["m", "s"], y_unit="s").law) == "3*b"
 
 

@@ -54,7 +54,7 @@ def test_sympy_and_python_say_the_same_as_the_law(seed):
         ),
     ],
 )
-def test_a_law_is_written_as_one_would(node, source, tex):
+def test_python_and_latex_of_a_law(node, source, tex):
     law = Law(node, ("a", "b", "c"))
     assert law.python() == source
     assert law.latex() == tex

@@ -7,7 +7,7 @@ from nalm.discover import search
 from nalm.discover.certificate.lack_of_fit import f_test, structure
 from nalm.discover.fit.description_length import description_length, pruned, shortened, simplified
 from nalm.discover.law.expression import Input, Power, Sum, numbers
-from nalm.discover.problem import pose
+from nalm.discover.problem import Problem
 
 A, B, C = Input(0), Input(1), Input(2)
 
@@ -16,7 +16,7 @@ def posed(law, level=0.01, seed=0, rows=600):
     rng = np.random.default_rng(seed)
     x = rng.uniform(1, 3, (rows, 4))
     y = law(*x.T)
-    return pose(x, y + level * y.std() * rng.standard_normal(rows), noise=level)
+    return Problem.from_table(x, y + level * y.std() * rng.standard_normal(rows), noise=level)
 
 
 def test_the_true_law_has_the_shortest_description():

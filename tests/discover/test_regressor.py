@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from nalm import NALMError, NALMRegressor
-from nalm.discover.regressor import cleaned
+from nalm.discover.law.names import clean_names
 
 
 def checked(estimator):
@@ -165,7 +165,7 @@ def test_units_of_measurement_constrain_the_exponents(gravity):
         NALMRegressor(X_units=["kg", "m/s", "parsnip"], y_unit="J").fit(table, energy)
 
 
-def test_time_is_honoured():
+def test_max_time_is_kept():
     """In processor time, which on a busy machine is less than the clock's."""
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal((500, 20)), rng.standard_normal((500, 3))
@@ -182,7 +182,7 @@ def test_time_is_honoured():
     assert timed(0.3 * whole, outputs=3) < whole  # three targets share the time
 
 
-def test_a_watched_fit_tells_what_it_does(gravity, capsys):
+def test_a_verbose_fit_prints_one_line_per_stage(gravity, capsys):
     NALMRegressor(verbose=1).fit(*gravity)
     told = capsys.readouterr().out
     assert "power" in told
@@ -205,7 +205,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize("kind", TABLES)
-def test_a_table_without_an_answer_is_a_sentence(kind):
+def test_a_table_without_an_answer_is_one_sentence(kind):
     with pytest.raises(ValueError, match=r"\w+ \w+ \w+"):
         NALMRegressor(max_time=2).fit(*TABLES[kind])
 
@@ -255,13 +255,13 @@ def test_awkward_names_are_cleaned():
         assert found.formula_.startswith("2*")
 
 
-def test_equal_names_are_told_apart():
+def test_equal_column_names_are_refused_and_cleaned_names_differ():
     x = pd.DataFrame(np.random.default_rng(0).uniform(1, 2, (60, 2)), columns=["a", "a"])
-    with pytest.raises(NALMError, match="'a' is given twice"):
+    with pytest.raises(NALMError, match="more than one column called a"):
         NALMRegressor().fit(x, x.iloc[:, 0] / x.iloc[:, 1])
     y = x.iloc[:, 0] / x.iloc[:, 1]
     assert NALMRegressor().fit(x.to_numpy(), y, names=["a b", "a-b"]).formula_ == "a_b/a_b_2"
-    assert cleaned(["a b", "a-b", "a_b_2"]) == ("a_b", "a_b_2", "a_b_2_2")
+    assert clean_names(["a b", "a-b", "a_b_2"]) == ("a_b", "a_b_2", "a_b_2_2")
 
 
 def test_wrong_parameters_are_sentences(gravity):

@@ -1,9 +1,12 @@
-"""Every stage has a law that only it finds: without the stage the ladder finds none."""
+"""Every stage has a law that only it finds: without the stage the search finds none."""
+
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from nalm.discover import LADDER, search
+from nalm.discover import STAGES, search
 
 LAWS = {  # stage -> low, high, rows, columns, the law
     "additive": (-2, 2, 90, 40, lambda x: x[:, :20].sum(1) - x[:, 20:25].sum(1)),
@@ -38,21 +41,26 @@ def problem(stage):
 
 
 def test_every_stage_has_its_law():
-    assert set(LAWS) == set(LADDER)
+    assert set(LAWS) == set(STAGES)
 
 
-@pytest.mark.parametrize("stage", LADDER)
+def test_the_documentation_lists_the_stages_in_order():
+    text = (Path(__file__).parents[2] / "docs" / "discovery.md").read_text("utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE) == list(STAGES)
+
+
+@pytest.mark.parametrize("stage", STAGES)
 def test_a_stage_finds_its_law(stage):
     x, y, far, beyond = problem(stage)
-    found = search(x, y)
+    found = search(x, y, noise=0.0)
     assert (found.stage, found.certificate.verdict) == (stage, "exact")
     np.testing.assert_allclose(found.law.predict(far), beyond, rtol=1e-9, atol=1e-9 * np.abs(beyond).mean())
 
 
-@pytest.mark.parametrize("stage", LADDER)
+@pytest.mark.parametrize("stage", STAGES)
 def test_without_the_stage_nothing_is_found(stage):
     x, y, _, _ = problem(stage)
-    found = search(x, y, stages=[s for s in LADDER if s != stage])
+    found = search(x, y, noise=0.0, stages=[s for s in STAGES if s != stage])
     assert found.certificate.verdict == "none"
 
 

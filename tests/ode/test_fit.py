@@ -1,6 +1,7 @@
 """The whole way: known systems are found again, bad input is a sentence, time limits hold."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from scipy.integrate import solve_ivp
 import nalm
 from benchmarks.known_systems import KNOWN
 from benchmarks.trajectories import at_new_starts, compared, published
+from nalm.discover import Verdict
 from nalm.errors import NALMError
 from nalm.ode.data import checked
 
@@ -18,7 +20,7 @@ T = np.linspace(0, 5, 30)
 
 def found_again(name, noise=0.0, seed=0, restarts=1):
     known = SYSTEMS[name]
-    system = nalm.ode.fit(*known.trajectory(noise, seed), known.names, restarts=restarts, time_limit=600)
+    system = nalm.ode.fit(*known.trajectory(noise, seed), known.names, restarts=restarts, max_time=600)
     return known, system
 
 
@@ -33,7 +35,7 @@ def test_exact_data_give_the_exact_system(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["classic SIR", "Brusselator"])
-def test_larger_systems_too(name):
+def test_exact_data_give_the_exact_larger_system(name):
     known, system = found_again(name)
     assert compared(system, known)[0] and system.verdict == "exact"
     assert at_new_starts(system, known) < 1e-6
@@ -116,7 +118,7 @@ def test_the_same_seed_gives_the_same_system():
         ([T, T], [T[:, None]], "1 trajectories, but 2 lists of times"),
     ],
 )
-def test_what_cannot_be_used_is_a_sentence(t, x, sentence):
+def test_unusable_data_are_one_sentence(t, x, sentence):
     with pytest.raises(NALMError, match=sentence):
         nalm.ode.fit(t, x)
 
@@ -124,8 +126,8 @@ def test_what_cannot_be_used_is_a_sentence(t, x, sentence):
 def test_settings_are_checked():
     with pytest.raises(NALMError, match="restarts is a whole number"):
         nalm.ode.fit(T, T, restarts=0)
-    with pytest.raises(NALMError, match="time_limit is a number of seconds"):
-        nalm.ode.fit(T, T, time_limit=0)
+    with pytest.raises(NALMError, match="max_time is a number of seconds"):
+        nalm.ode.fit(T, T, max_time=0)
     with pytest.raises(NALMError, match="names were given"):
         nalm.ode.fit(T, T, ["a", "b"])
 
@@ -134,6 +136,18 @@ def test_a_variable_that_never_changes_is_flagged():
     system = nalm.ode.fit(T, np.stack([np.exp(-T), np.ones(30)], 1), ["x", "c"], restarts=1)
     assert str(system) == "dx/dt = -x\ndc/dt = 0"
     assert "c never changes" in system.flags[0]
+
+
+def test_intervals_name_the_variable_that_moves_beside_one_that_does_not():
+    system = nalm.ode.fit(T, np.stack([np.ones(30), np.exp(-T)], 1), ["c", "x"], restarts=1)
+    assert str(system) == "dc/dt = 0\ndx/dt = -x"
+    assert [n.where for n in system.intervals] == ["rate of x in dx/dt"]
+
+
+def test_the_verdict_of_a_system_has_a_meaning():
+    system = nalm.ode.fit(T, np.exp(-T), ["x"], restarts=1)
+    assert system.verdict is Verdict.EXACT and system.meaning.startswith("Every sample is met")
+    assert len({replace(system, verdict=v).meaning for v in Verdict}) == 3
 
 
 def test_a_diverging_trajectory_ends_with_its_equation():
@@ -157,18 +171,18 @@ def robertson():
 
 
 @pytest.mark.parametrize("case", ["stiff", "noise"])
-def test_what_has_no_such_system_is_flagged_in_time(case):
+def test_data_without_such_a_system_are_flagged_within_the_time_limit(case):
     t, x = robertson() if case == "stiff" else (T, np.random.default_rng(0).standard_normal((30, 2)))
     began = time.thread_time()  # the machine may have other things to do
-    system = nalm.ode.fit(t, x, time_limit=1.0)
+    system = nalm.ode.fit(t, x, max_time=1.0)
     assert time.thread_time() - began < 5  # a third of what the search would take
     assert system.verdict != "exact" and system.flags
 
 
-def test_a_short_time_limit_leaves_a_flagged_result():
+def test_a_short_max_time_leaves_a_flagged_result():
     t, x = SYSTEMS["fractional SIR"].trajectory()
     began = time.thread_time()
-    system = nalm.ode.fit(t, x, time_limit=0.5)
+    system = nalm.ode.fit(t, x, max_time=0.5)
     assert time.thread_time() - began < 4  # a third of what the search would take
     assert "time limit" in " ".join(system.flags)
     assert len(system.laws) == 3

@@ -14,12 +14,13 @@ from nalm.errors import NALMError
 from nalm.ode import search as searching
 from nalm.ode.data import checked
 from nalm.ode.flow import flow
+from nalm.ode.library import library
 from nalm.ode.model import Entry, Model, Term, slope, value
 from nalm.ode.path import deviations, splined
 from nalm.ode.refine import Fitter
 from nalm.ode.search import prepared
-from nalm.ode.selection import Choice, combined, library, proposed
-from nalm.ode.shooting import Runs, shoot
+from nalm.ode.selection import Choice, combined, proposed
+from nalm.ode.shooting import Samples, shoot
 from nalm.ode.system import Number, System
 
 MODEL = Model(
@@ -83,17 +84,17 @@ def test_slopes_of_terms_are_those_of_differences():
 def test_shooting_joins_the_states_from_rough_numbers():
     t = np.linspace(0, 1, 25)
     x = 1 / (1 + 9 * np.exp(-8 * t))[:, None]  # logistic: 8 x - 8 x^2
-    runs = Runs(t, x, np.zeros(25, int), np.ones(25), x.std(0))
+    runs = Samples(t, x, np.zeros(25, int), np.ones(25), x.std(0))
     start = Model((Term((1.3,)), Term((1.6,))), (Entry(0, 0, 0), Entry(0, 1, 1)), (5.0, -5.0))
     shot = shoot(start, x + 0.01 * np.sin(40 * t)[:, None], runs, lambda: None, 40)
     assert shot.joined and shot.error < 1e-12
     np.testing.assert_allclose(shot.model.numbers(), [8, -8, 1, 2], atol=1e-3)
 
 
-def test_what_is_shared_is_paid_once():
+def test_the_price_of_a_shared_term_counts_once():
     apart = Model((Term((0.5,)), Term((0.6,))), (Entry(0, 0, 0), Entry(0, 1, 1)), (1.0, 1.0))
     once = Model((Term((0.5,)),), (Entry(0, 0, 0), Entry(0, 0, 1)), (1.0, 1.0))
-    tied = once.tied(0, 1, -1.0)
+    tied = once.tie_rates(0, 1, -1.0)
     assert apart.price > once.price > tied.price
     assert tied.rates == (1.0,) and tied.entries[1].factor == -1
 
@@ -110,7 +111,7 @@ def test_noise_is_read_off_the_samples():
 def test_the_integral_form_alone_proposes_the_structure():
     known = next(k for k in KNOWN if k.name == "Lotka-Volterra")
     data = checked(*known.trajectory(), known.names)
-    runs, signed = data.runs(), np.zeros(2, bool)
+    runs, signed = data.samples(), np.zeros(2, bool)
     model = proposed(splined(runs), runs, library(signed), signed, lambda: None, 1)[0]
     assert sorted(model.terms, key=str) == sorted(
         [Term((1.0, 0.0)), Term((1.0, 1.0)), Term((0.0, 1.0))], key=str
@@ -118,21 +119,21 @@ def test_the_integral_form_alone_proposes_the_structure():
 
 
 @pytest.mark.parametrize("noise, seed", [(0.01, 0), (0.03, 2)])
-def test_noise_around_zero_leaves_broken_exponents(noise, seed):
+def test_noise_around_zero_leaves_fractional_exponents(noise, seed):
     known = next(k for k in KNOWN if k.name == "fractional SIR")
     data = checked(*known.trajectory(noise, seed), known.names)
-    search = prepared(data.runs(), data.scales()[0], lambda: None)
+    search = prepared(data.samples(), data.scales()[0], lambda: None)
     assert search.path.between.min() < 0  # the spline dips below zero
     assert not search.signed.any()  # by less than the noise
-    models = proposed(search.path, search.runs, search.terms, search.signed, search.check, 8)
+    models = proposed(search.path, search.samples, search.terms, search.signed, search.check, 8)
     infected = [t.powers[1] for m in models for t in m.terms if t.shape == ((0, 1), None)]
     assert min(abs(p - 0.5) for p in infected) < 0.05
 
 
-def test_the_best_is_extended_before_restarts_use_up_the_time(monkeypatch):
+def test_the_best_fit_is_extended_before_restarts_use_up_the_time(monkeypatch):
     known = next(k for k in KNOWN if k.name == "logistic growth")
     data = checked(*known.trajectory(0.01), known.names)
-    search = prepared(data.runs(), data.scales()[0], lambda: None)
+    search = prepared(data.samples(), data.scales()[0], lambda: None)
     first, extended = searching._restart, []
 
     def restart(search, k, seed):
@@ -146,7 +147,7 @@ def test_the_best_is_extended_before_restarts_use_up_the_time(monkeypatch):
     assert extended == [search.found[0]] and search.found[1:] == [None, None]
 
 
-def test_what_is_too_dear_to_join_is_not_missed():
+def test_the_lower_bound_in_combined_loses_no_model():
     rng = np.random.default_rng(0)
     terms = [Term((p, q)) for p in (0.0, 0.5, 1.0) for q in (0.0, 0.3, 1.0)]
 
@@ -177,7 +178,7 @@ SYSTEM = System(
 )
 
 
-def test_a_system_in_symbols():
+def test_a_system_as_text_sympy_and_latex():
     assert str(SYSTEM) == "dx/dt = -sqrt(x)*y/4 + 1/10\ndy/dt = x/(x + 2)"
     assert str(SYSTEM.equations[1]) == "Eq(Derivative(y(t), t), x(t)/(x(t) + 2))"
     assert r"\dot {x} &=" in SYSTEM.latex()
@@ -212,5 +213,5 @@ def test_simulations_are_checked_and_end():
 
 
 def test_stiff_systems_are_simulated_by_implicit_steps():
-    stiff = System((Law(Sum((Input(0),), (-1e6,), 1e6), ("x",)),), "none")
+    stiff = System((Law(Sum((Input(0),), (-1e6,), 1e6), ("x",)),))
     np.testing.assert_allclose(stiff.simulate([0.0, 1.0, 2.0], [0.0])[1:], 1.0, atol=1e-6)

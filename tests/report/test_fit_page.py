@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import sympy
 
-from nalm.cli import fit_output as told
+from nalm.cli import fit_output
+from nalm.discover.certificate.verdict import LAW_MEANING
 from nalm.errors import NALMError
 from nalm.report import fit_page as pages
 
@@ -37,10 +38,10 @@ def page(target="y", column="a", rows=100, verdict="exact"):
         "python": "2*a**0.5",
         "verdict": verdict,
         "tested": "the law holds.",
-        "meaning": told.MEANING[verdict],
+        "meaning": LAW_MEANING[verdict],
         "domain": {"a": [1.0, 2.0]},
         "renamed": {"a": column} if column != "a" else {},
-        "explained": told.explained(0.5),
+        "explained": fit_output.format_share(0.5),
         "candidates": [{"formula": column, "size": 1, "error": None, "stage": "additive"}],
         "mathml": pages.mathml(2 * sympy.sqrt(sympy.Symbol("a"))),
         "figures": pages.figures(target, 2 * x**0.5, 2 * x**0.5),

@@ -9,8 +9,8 @@ import numpy as np
 from benchmarks.cells import CELLS, CUMULATIVE, PRODUCTS, Cell, Truth
 from benchmarks.laws.problems.laws import FILES, PhysicalLaw, ends, laws
 from nalm.config import Range
-from nalm.discover.law import checked_names
 from nalm.discover.law.expression import Array, Input, Node, Power, Sum, bounded, evaluate
+from nalm.discover.law.names import check_names
 from nalm.errors import NALMError
 
 ROWS, REDUNDANT, U = 300, 4, 2.0**-53
@@ -144,7 +144,7 @@ def problem(entry: Entry) -> Problem:
 def _cell(entry: Entry, cell: Cell) -> Problem:
     seed = FIRST + entry.seed
     (x, y), (far_x, far_y) = cell.sample(seed), cell.sample(seed, "test")
-    return _made(entry, x, y, checked_names(None, cell.inputs), far_x, far_y, cell.law(seed))
+    return _made(entry, x, y, check_names(None, cell.inputs), far_x, far_y, cell.law(seed))
 
 
 def _outside(entry: Entry) -> Problem:
@@ -164,7 +164,7 @@ def _physical(entry: Entry, law: PhysicalLaw) -> Problem:
     far_x, far_y = _rows(law, np.array(law.far_low), np.array(law.far_high), source, rng)
     named = [*law.inputs, *(f"z{k + 1}" for k in range(len(source) - count))]
     truth = _moved(law.truth, {i: int(np.flatnonzero(place == i)[0]) for i in range(count)})
-    names = checked_names([named[i] for i in place], len(source))
+    names = check_names([named[i] for i in place], len(source))
     return _made(entry, x[:, place], _noisy(y, noise, rng), names, far_x[:, place], far_y, truth)
 
 

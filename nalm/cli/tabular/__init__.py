@@ -1,6 +1,9 @@
-"""Tables of numbers from CSV, TSV and Parquet files, with a sentence about everything that is not a number."""
+"""Tables of numbers from CSV, TSV and Parquet files, with a sentence about everything that is not a number.
 
-from nalm.cli.tabular.files import shown as shown
+Only commands read such files. This room may import the check of column names in ``discover.law.names``.
+"""
+
+from nalm.cli.tabular.files import refuse_overwriting as refuse_overwriting
 from nalm.cli.tabular.table import Table as Table
 from nalm.cli.tabular.table import blocks as blocks
 from nalm.cli.tabular.table import header as header

@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -13,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from nalm.discover.law.names import check_distinct
 from nalm.errors import NALMError
 
 Cells = Sequence[str] | NDArray[Any]
@@ -25,33 +25,30 @@ POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 
 
-class Source(Protocol):
+class TableFile(Protocol):
     """An open file of columns."""
 
     path: Path
     names: list[str]
     notes: list[str]  # sentences about how it is read
-    word: str  # for a place in it: line or row
-    comma: bool  # whether decimals come behind a comma
+    word: str  # for an error message: line or row
+    comma: bool  # whether a comma precedes the decimals
 
     def blocks(self, picked: Sequence[int]) -> Iterator[tuple[Sequence[int], list[Cells]]]:
-        """Block after block: the place of each row, and the cells of the picked columns."""
+        """Yield blocks: the line of each row, and the cells of the picked columns."""
         ...
 
 
-def shown(name: str) -> str:
-    """A name as a sentence can hold it.
-
-    >>> print(shown("mass"), shown(" "), shown("a\\x1b[2J"))
-    mass ' ' 'a\\x1b[2J'
-    """
-    name = name if len(name) <= 60 else f"{name[:57]}..."
-    return name if name.isprintable() and name.strip() else repr(name)
+def refuse_overwriting(data: Path, *written: Path | None) -> None:
+    """Raise an error if a file to be written is the table itself."""
+    for path in written:
+        if path is not None and path.resolve() == data.resolve():
+            raise NALMError(f"{path} is the table itself: write to another file.")
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Source]:
-    """The file as columns, by its ending and its first bytes."""
+def open_table(path: Path) -> Iterator[TableFile]:
+    """Open a file as columns; its ending and its first bytes decide how."""
     try:
         if path.is_dir():
             raise NALMError(f"{path} is a folder: name a file in it.")
@@ -65,7 +62,7 @@ def opened(path: Path) -> Iterator[Source]:
 
 
 class _Text:
-    """Lines of cells. Lines that begin with # are comments; what is quoted may hold the separator."""
+    """A file of lines. Lines that begin with # are comments; quoted cells may contain the separator."""
 
     word = "line"
 
@@ -87,7 +84,7 @@ class _Text:
         self.names = self._header(next(self._records, []))
 
     def _lines(self) -> Iterator[tuple[int, str]]:
-        """Numbered lines without comments and blanks."""
+        """Yield numbered lines without comments and blank lines."""
         number = 0
         try:
             while text := self._file.readline(LONGEST):
@@ -145,7 +142,7 @@ class _Text:
             )
         if self.comma:
             self.notes.append("Decimals come behind a comma: 1,5 is read as 1.5.")
-        return _distinct([n or f"column{i + 1}" for i, n in enumerate(names)], self.path)
+        return list(check_distinct([n or f"column{i + 1}" for i, n in enumerate(names)], self.path.name))
 
     def blocks(self, picked: Sequence[int]) -> Iterator[tuple[Sequence[int], list[Cells]]]:
         places, rows, width = list[int](), list[list[str]](), len(self.names)
@@ -165,7 +162,7 @@ class _Text:
 
 
 class _Parquet:
-    """Columns with types; what is not a number becomes text."""
+    """A file of typed columns; cells that are not numbers become text."""
 
     word, comma = "row", False
 
@@ -182,7 +179,7 @@ class _Parquet:
         except pyarrow.ArrowInvalid:
             raise NALMError(f"{path.name} is not a Parquet file, or a broken one: write it again.") from None
         self.path, self.notes = path, list[str]()
-        self.names = _distinct([str(n) for n in self._file.schema_arrow.names], path)
+        self.names = list(check_distinct(self._file.schema_arrow.names, path.name))
 
     def blocks(self, picked: Sequence[int]) -> Iterator[tuple[Sequence[int], list[Cells]]]:
         from pyarrow import ArrowException
@@ -206,7 +203,7 @@ def _column(values: Any) -> Cells:
 
 
 def _separator(lines: list[str], ending: str) -> str:
-    """The sign that parts cells: as often on every line as on the first, if there is one."""
+    """Guess the separator: the character that occurs equally often on every line, if there is one."""
     if ending in (".tsv", ".tab"):
         return "\t"
     bare = [re.sub(r'"[^"]*"', "", line) for line in lines]
@@ -229,9 +226,3 @@ def _is_number(text: str, comma: bool) -> bool:
     except ValueError:
         return False
     return text.casefold() not in ("nan", "inf", "infinity")  # these may be names
-
-
-def _distinct(names: list[str], path: Path) -> list[str]:
-    if twice := [n for n, k in Counter(names).items() if k > 1]:
-        raise NALMError(f"{path.name} has more than one column called {shown(twice[0])}: rename one of them.")
-    return names

@@ -11,27 +11,28 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nalm.cli.tabular.files import MISSING, Cells, Source, opened, shown
-from nalm.cli.tabular.warnings import judged
+from nalm.cli.tabular.files import MISSING, Cells, TableFile, open_table
+from nalm.cli.tabular.warnings import column_warnings
+from nalm.discover.law.names import shown
 from nalm.errors import NALMError, unknown
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int8]
 
 MOST = 40_000_000  # cells that are kept: 320 MB
-OK, EMPTY, ABSENT, TEXT = 0, 1, 2, 3  # what a cell is: a number, nothing, a word for nothing, anything else
+OK, EMPTY, ABSENT, TEXT = 0, 1, 2, 3  # kinds of cells: a number, empty, a word such as n/a, other text
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of numbers: the columns to explain y by, and y; what was dropped, and what to beware of."""
+    """Rows of numbers: the columns to explain y by, and y; the dropped rows and warnings as sentences."""
 
     names: tuple[str, ...]
     x: Array  # (rows, columns)
     y: Array | None  # (rows,), or (rows, targets) for several
     targets: tuple[str, ...]
     total: int  # rows of the file
-    dropped: str  # in words; empty if no row was
+    dropped: str  # a sentence; empty if no row was dropped
     warnings: list[str] = field(default_factory=list)
 
 
@@ -45,7 +46,7 @@ def read(
     Without ``columns`` every column but the target that is mostly numbers is used; rows in which a used cell is
     not a number are dropped.
     """
-    with opened(Path(path)) as source:
+    with open_table(Path(path)) as source:
         targets = _chosen(source, target) if target is not None else []
         named = _chosen(source, columns) if columns is not None else None
         if twice := [source.names[j] for j in targets if j in (named or [])]:
@@ -54,20 +55,20 @@ def read(
         found = _Gathered(source, [*wanted, *targets])
         features, left_out = found.sorted_out(wanted, set(targets) | set(named or []))
         x, keep = found.values(features), found.complete([*features, *targets])
-        words = found.words([*features, *targets])
+        words = found.dropped([*features, *targets])
         if not keep.any():
             raise NALMError(f"No row of {source.path.name} is left: {words or 'it has none'}.")
         y = found.values(targets)[keep]
         names = tuple(source.names[j] for j in features)
-        notes = [*source.notes, *found.notes, *left_out, *judged([shown(n) for n in names], x[keep])]
+        notes = [*source.notes, *found.notes, *left_out, *column_warnings([shown(n) for n in names], x[keep])]
         flat = y[:, 0] if len(targets) == 1 else y
         chosen = tuple(source.names[j] for j in targets)
         return Table(names, x[keep], flat if targets else None, chosen, found.rows, words, notes)
 
 
 def blocks(path: Path | str, columns: Sequence[str]) -> Iterator[Array]:
-    """The named columns of a file, block after block of rows; what is not a number is NaN, no row is dropped."""
-    with opened(Path(path)) as source:
+    """Yield the named columns of a file in blocks of rows; cells that are not numbers are NaN, no row is dropped."""
+    with open_table(Path(path)) as source:
         picked = _chosen(source, list(columns))
         for _, cells in source.blocks(picked):
             values = [_numbers(c, source.comma)[0] for c in cells]
@@ -75,13 +76,13 @@ def blocks(path: Path | str, columns: Sequence[str]) -> Iterator[Array]:
 
 
 def header(path: Path | str) -> tuple[str, ...]:
-    """The names of a file's columns."""
-    with opened(Path(path)) as source:
+    """Return the names of a file's columns."""
+    with open_table(Path(path)) as source:
         return tuple(source.names)
 
 
-def _chosen(source: Source, names: str | Sequence[str]) -> list[int]:
-    """The places of columns; a comma parts names unless it belongs to one."""
+def _chosen(source: TableFile, names: str | Sequence[str]) -> list[int]:
+    """Return the indices of columns; a comma separates names unless it is part of one."""
     if isinstance(names, str):
         names = [names] if names in source.names else [n.strip() for n in names.split(",")]
     for name in names:
@@ -93,9 +94,9 @@ def _chosen(source: Source, names: str | Sequence[str]) -> list[int]:
 
 
 class _Gathered:
-    """All rows of some columns of a source, as numbers and what the other cells are."""
+    """All rows of some columns of a file: their numbers, and the kind of every cell."""
 
-    def __init__(self, source: Source, picked: Sequence[int]):
+    def __init__(self, source: TableFile, picked: Sequence[int]):
         self.source, self.rows, self.notes = source, 0, list[str]()
         self._place = {j: i for i, j in enumerate(picked)}
         self._example: dict[tuple[int, int], tuple[str, str]] = {}  # (column, code) -> a cell and where it is
@@ -131,15 +132,15 @@ class _Gathered:
                 self._example[column, code] = text, f"{self.source.word} {lines[at[0]]}"
 
     def values(self, columns: Sequence[int]) -> Array:
-        """The numbers of columns, (rows, columns)."""
+        """Return the numbers of columns, (rows, columns)."""
         return np.ascontiguousarray(self._numbers[[self._place[j] for j in columns]].T)
 
     def complete(self, columns: Sequence[int]) -> NDArray[np.bool_]:
-        """Which rows have a number in each of the columns."""
+        """Return which rows have a number in each of the columns."""
         return np.asarray(self._codes[[self._place[j] for j in columns]].max(0) == OK)
 
     def sorted_out(self, wanted: Sequence[int], needed: set[int]) -> tuple[list[int], list[str]]:
-        """The columns that are mostly numbers, and a sentence for each that is left out."""
+        """Return the columns that are mostly numbers, and a sentence for each that is left out."""
         kept, left_out = [], []
         for j in self._place:
             codes, name = self._codes[self._place[j]], shown(self.source.names[j])
@@ -164,8 +165,8 @@ class _Gathered:
             )
         return kept, left_out
 
-    def words(self, columns: Sequence[int]) -> str:
-        """How many rows are dropped, and why, each row counted at its first bad cell."""
+    def dropped(self, columns: Sequence[int]) -> str:
+        """Describe how many rows are dropped and why; each row counts at its first bad cell."""
         codes = self._codes[[self._place[j] for j in columns]]
         bad = ~self.complete(columns)
         if not bad.any():
@@ -178,18 +179,18 @@ class _Gathered:
         for (i, code), n in why.most_common():
             if code != EMPTY:
                 name, (text, where) = shown(self.source.names[columns[i]]), self._example[columns[i], code]
-                said = (
+                reason = (
                     f"with {text} in column {name} ({where})"
                     if n == 1
                     else f"without a number in column {name}"
                 )
-                parts.append(f"{n:,} {said}" + (f" (the first: {text}, {where})" if n > 1 else ""))
+                parts.append(f"{n:,} {reason}" + (f" (the first: {text}, {where})" if n > 1 else ""))
         more = f", and {len(parts) - 5} further reasons" if len(parts) > 5 else ""
         return f"{bad.sum():,} of {len(bad):,} rows dropped: {', '.join(parts[:5])}{more}"
 
 
 def _numbers(cells: Cells, comma: bool) -> tuple[Array, Codes]:
-    """Cells as numbers, NaN where they are none, and what they are instead."""
+    """Convert cells to numbers, NaN where they are none, and return the kind of every cell."""
     if isinstance(cells, np.ndarray):
         values = cells.astype(np.float64)
         return values, np.where(np.isfinite(values), OK, np.where(np.isnan(values), EMPTY, TEXT)).astype(
@@ -209,7 +210,7 @@ def _numbers(cells: Cells, comma: bool) -> tuple[Array, Codes]:
 
 
 def _code(cells: Cells) -> str:
-    """A cell that is written like a code rather than a number."""
+    """Return a cell that looks like a code, such as 007, rather than a number; empty if there is none."""
     if isinstance(cells, np.ndarray):
         return ""
     return next((c for c in cells if len(c) > 1 and c[0] == "0" and c.isdigit()), "")
@@ -217,7 +218,7 @@ def _code(cells: Cells) -> str:
 
 def _number(text: str, comma: bool) -> float:
     if comma:
-        text = text.replace(".", "_").replace(",", ".")  # a point would part thousands: not a number here
+        text = text.replace(".", "_").replace(",", ".")  # a point separates thousands: not a number here
     try:
         return float(text) if "_" not in text else np.nan
     except ValueError:

@@ -1,4 +1,4 @@
-"""What to beware of in columns of numbers: constants, copies, and columns that follow from others."""
+"""Warnings about columns of numbers: constant columns, copies, and linear combinations of other columns."""
 
 from collections.abc import Sequence
 
@@ -7,21 +7,21 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-ROWS = 10_000  # looked at, at most, for columns that follow from others
+ROWS = 10_000  # searched for linear combinations, at most
 COLUMNS = 300
-RELATIVE = 1e-9  # of a column that may be left, after taking out the others
+RELATIVE = 1e-9  # share of a column that may remain when the others are removed from it
 COUNTERS = {"index", "id", "row", "no", "nr", "n", "#", "column1", "unnamed: 0"}
 
 
-def judged(names: Sequence[str], x: Array) -> list[str]:
-    """A sentence for each thing that would surprise a reader of the law."""
+def column_warnings(names: Sequence[str], x: Array) -> list[str]:
+    """Return a sentence for each property of the columns that affects how the law must be read."""
     constant = [j for j in range(x.shape[1]) if (x[:, j] == x[0, j]).all()] if len(x) > 1 else []
     found = []
     if constant:
-        told = [f"{names[j]} ({x[0, j]:.6g})" for j in constant]
+        values = [f"{names[j]} ({x[0, j]:.6g})" for j in constant]
         one = len(constant) == 1
         found.append(
-            f"Column{'' if one else 's'} {listed(told)} {'is' if one else 'are'} constant: no law can depend on "
+            f"Column{'' if one else 's'} {listed(values)} {'is' if one else 'are'} constant: no law can depend on "
             f"{'it' if one else 'them'}."
         )
     copies, rest = _copies(x, [j for j in range(x.shape[1]) if j not in constant])
@@ -39,7 +39,7 @@ def judged(names: Sequence[str], x: Array) -> list[str]:
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
-    """Names in a sentence.
+    """Format names for a sentence.
 
     >>> listed(["a"]), listed(["a", "b", "c"])
     ('a', 'a, b and c')
@@ -50,7 +50,7 @@ def listed(names: Sequence[str], most: int = 8) -> str:
 
 
 def _copies(x: Array, columns: Sequence[int]) -> tuple[list[list[int]], list[int]]:
-    """Groups of equal columns, and one column of each kind."""
+    """Return the groups of equal columns, and one column of each group."""
     kinds: dict[bytes, list[int]] = {}
     for j in columns:
         kinds.setdefault((x[:, j] + 0.0).tobytes(), []).append(j)  # + 0.0: there is only one zero
@@ -58,7 +58,7 @@ def _copies(x: Array, columns: Sequence[int]) -> tuple[list[list[int]], list[int
 
 
 def _collinear(names: Sequence[str], x: Array, columns: Sequence[int]) -> list[str]:
-    """Columns that are sums of earlier ones with fixed weights, or of their multiples and a constant."""
+    """Return a sentence for each column that is a linear combination of earlier ones and a constant."""
     columns = columns[:COLUMNS]
     if len(x) <= len(columns) + 1:
         few = f"There are {len(x)} rows for {len(columns)} columns: too few to tell which columns matter."

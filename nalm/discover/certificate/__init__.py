@@ -1,9 +1,12 @@
-"""What is proven of a law: the running rounding-error bound on rows the search never saw; tests under noise.
+"""Certificates: a law is tested by its rounding-error bound on every row, or by statistical tests under noise.
+
+This room may import the law, the fits and the problem, not the stages or the search.
 
 A law is ``exact`` if on every row it differs from y by no more than ``SLACK`` times its own rounding error, in the
-precision of the data, and if the data could have told: a term of natural size that the law lacks would stick out
-of its numbers' reach, and every digit is felt. It is ``consistent`` with noisy data if neither freeing its numbers
-nor adding terms explains held-out rows significantly better. Else nothing is proven: the verdict is ``none``.
+precision of the data, and if the data could have shown a difference: a term of natural size that the law lacks would
+exceed what its numbers can absorb, and every digit has a visible effect. It is ``consistent`` with noisy data if
+neither freeing its numbers nor adding terms explains held-out rows significantly better. Otherwise the verdict is
+``none``.
 """
 
 from collections.abc import Sequence
@@ -12,16 +15,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from nalm.discover.certificate.lack_of_fit import complaint
-from nalm.discover.certificate.resolution import told_apart, tolerance
+from nalm.discover.certificate.resolution import distinguishable, tolerance
+from nalm.discover.certificate.verdict import LAW_MEANING, Verdict
 from nalm.discover.law.expression import Array, Node, evaluate, used
 from nalm.discover.problem import Problem
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What was tested of a law, on how many rows, and with which verdict: exact, consistent or none."""
+    """The statement of what was tested about a law, on how many rows, and with which verdict."""
 
-    verdict: str
+    verdict: Verdict
     tested: str  # in words
     rows: int  # held out: never used to find the law
     error: float  # largest |y - law| over its tolerance, or, under noise, its rms over the spread of y
@@ -30,18 +34,23 @@ class Certificate:
     noise: float | None = 0.0  # declared
     domain: dict[str, tuple[float, float]] = field(default_factory=dict)  # seen, of the inputs in the law
 
+    @property
+    def meaning(self) -> str:
+        """What the verdict allows a reader to conclude, in plain sentences."""
+        return LAW_MEANING[self.verdict]
+
     def __bool__(self) -> bool:
-        return self.verdict != "none"
+        return self.verdict != Verdict.NONE
 
     def __str__(self) -> str:
         seen = ", ".join(f"{n} in [{low:.4g}, {high:.4g}]" for n, (low, high) in self.domain.items())
         return f"{self.verdict}: {self.tested}" + (f" Seen: {seen}." if seen else "")
 
 
-def within_rounding(node: Node, x: Array, y: Array, u: float) -> tuple[float, float]:
-    """The largest |y - law| over its tolerance, and the largest tolerance over the size of y."""
+def within_rounding(node: Node, x: Array, y: Array, roundoff: float) -> tuple[float, float]:
+    """Return the largest |y - law| over its tolerance, and the largest tolerance over the size of y."""
     with np.errstate(all="ignore"):
-        allowed = tolerance(node, x, y, u)
+        allowed = tolerance(node, x, y, roundoff)
         off = np.abs(y - evaluate(node, x))
         ratio = np.where(off > 0, off / allowed, 0.0)
     if not np.isfinite(off).all() or not np.isfinite(allowed).all():
@@ -52,23 +61,23 @@ def within_rounding(node: Node, x: Array, y: Array, u: float) -> tuple[float, fl
 
 def certify(node: Node, problem: Problem, names: Sequence[str] | None = None) -> Certificate:
     """Test a law against every row: ``exact`` or ``none``."""
-    u, rows = problem.u, len(problem.held_y)
-    where, verdict = "the rows searched", "none"
-    worst, bound = within_rounding(node, problem.x[:32], problem.y[:32], u)  # most laws fail at once
+    roundoff, rows = problem.roundoff, len(problem.held_y)
+    where, verdict = "the rows searched", Verdict.NONE
+    worst, bound = within_rounding(node, problem.x[:32], problem.y[:32], roundoff)  # most laws fail at once
     if worst <= 1:
-        worst, bound = within_rounding(node, problem.x, problem.y, u)
+        worst, bound = within_rounding(node, problem.x, problem.y, roundoff)
     if worst <= 1:
-        worst, bound = within_rounding(node, problem.held_x, problem.held_y, u)
+        worst, bound = within_rounding(node, problem.held_x, problem.held_y, roundoff)
         where = f"{rows} held-out rows"
     if worst > 1:
-        told = f"the law is off by {worst:.3g} times its rounding in {problem.precision}"
-    elif not told_apart(node, problem):
-        told = "the data is too little, or its range too narrow, to tell this law from others,"
+        result = f"the law is off by {worst:.3g} times its rounding in {problem.precision}"
+    elif not distinguishable(node, problem):
+        result = "the data is too little, or its range too narrow, to tell this law from others,"
     else:
-        verdict, told = "exact", f"the law holds to the rounding of {problem.precision}"
+        verdict, result = Verdict.EXACT, f"the law holds to the rounding of {problem.precision}"
     return Certificate(
         verdict,
-        f"{told} on {where}.",
+        f"{result} on {where}.",
         rows,
         worst,
         bound,
@@ -84,10 +93,10 @@ def certify_noisy(node: Node, problem: Problem, names: Sequence[str] | None = No
     rows = len(problem.held_y)
     off = float(np.sqrt(np.mean((problem.held_y - evaluate(node, problem.held_x)) ** 2)))
     off /= float(np.std(problem.held_y)) or 1.0
-    told = found or "neither free numbers nor further terms fit better, nor is the residual too large,"
+    result = found or "neither free numbers nor further terms fit better, nor is the residual too large,"
     return Certificate(
-        "none" if found else "consistent",
-        f"{told} on {rows} held-out rows.",
+        Verdict.NONE if found else Verdict.CONSISTENT,
+        f"{result} on {rows} held-out rows.",
         rows,
         off,
         float(problem.noise or off),

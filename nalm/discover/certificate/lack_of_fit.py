@@ -1,4 +1,4 @@
-"""Tests under noise: is what a law leaves more than noise?"""
+"""Tests under noise: does the residual of a law contain more than noise?"""
 
 import numpy as np
 from scipy import stats
@@ -8,13 +8,13 @@ from nalm.discover.fit.least_squares import refined
 from nalm.discover.law.expression import Array, Node, evaluate, numbers, used
 from nalm.discover.problem import Problem
 
-MARGIN = 1.15  # on the declared noise, which is a share of a spread that is itself an estimate
-SIGNIFICANT = 1e-3  # below this, a test has found something
-UNEXPLAINED = 0.5  # of the spread of y: a law that leaves more explains little
+MARGIN = 1.15  # factor of the declared noise, because the spread of y is itself an estimate
+SIGNIFICANT = 1e-3  # p-values below this speak against the law
+UNEXPLAINED = 0.5  # share of the spread of y; a law with a larger residual is refused
 
 
 def complaint(node: Node, problem: Problem) -> str | None:
-    """What speaks against the law on the rows held out, or nothing.
+    """Return the first test that speaks against the law on the held-out rows, as text, or None.
 
     Is the residual larger than the declared noise (chi squared), or than on the rows searched (F)? Do free
     numbers explain more than the law's own (F)? Is there structure left: further terms (F), neighbours alike?
@@ -44,7 +44,7 @@ def complaint(node: Node, problem: Problem) -> str | None:
 
 
 def f_test(r: Array, better: Array, more: int) -> float:
-    """Probability that so much better a fit with so many more numbers is chance."""
+    """Return the probability that a fit with ``more`` numbers is so much better by chance (F test)."""
     left = len(r) - more
     after = float(np.sum(better**2))
     if left < 1 or not np.isfinite(after):
@@ -54,7 +54,7 @@ def f_test(r: Array, better: Array, more: int) -> float:
 
 
 def structure(node: Node, r: Array, problem: Problem) -> float:
-    """Smallest probability, corrected for their number, over families of further terms and over neighbours."""
+    """Return the smallest p-value over families of further terms and over neighbours, times their number."""
     inside = sorted(used(node))
     outside = [i for i in problem.columns if i not in inside]
     z = _standard(problem.held_x[:, inside[:6]])
@@ -79,7 +79,7 @@ def _standard(x: Array) -> Array:
 
 
 def _near_alike(z: Array, r: Array) -> float:
-    """Whether nearest neighbours have residuals alike, as they have not in noise: one-sided probability."""
+    """Return the one-sided p-value that nearest neighbours have similar residuals."""
     z, r = z[:2000], r[:2000]
     _, near = cKDTree(z).query(z, k=2)
     other = near[:, 1]

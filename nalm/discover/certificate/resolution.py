@@ -1,4 +1,4 @@
-"""Whether the data could have told a law from others: a fit to rounding proves little on a narrow range."""
+"""Resolution: tests whether the data could have shown another law; on a narrow range many laws fit to rounding."""
 
 import numpy as np
 
@@ -22,20 +22,19 @@ SLACK = 16.0  # times the first-order bound of the rounding error
 SNAPPED = 8.0  # what a missing term must reach, in tolerances, beyond the reach of all numbers of the law
 FREE = 100.0  # and beyond the reach of those with digits of their own, up to three of them;
 DEARER = 10.0  # times so much for each further one: many numbers fit any smooth curve
-DIGITS = 30.0  # what those digits must be worth
-CANCELLED = (
-    1e4  # (a^p - 1) / p, with p near 0, is no law but a logarithm: its terms are far larger than their sum
-)
+DIGITS = 30.0  # the effect of those digits, in tolerances
+# (a^p - 1) / p with p near 0 is a logarithm, not a law: its terms are so many times larger than their sum
+CANCELLED = 1e4
 
 
-def tolerance(node: Node, x: Array, y: Array, u: float) -> Array:
-    """How far y may be from the law on each row."""
-    _, error = bounded(node, x, u)
-    return SLACK * (error + u * np.abs(y))
+def tolerance(node: Node, x: Array, y: Array, roundoff: float) -> Array:
+    """Return how far y may be from the law on each row."""
+    _, error = bounded(node, x, roundoff)
+    return SLACK * (error + roundoff * np.abs(y))
 
 
-def told_apart(node: Node, problem: Problem) -> bool:
-    """Whether a law of another kind, or with plainer numbers, would have been noticed.
+def distinguishable(node: Node, problem: Problem) -> bool:
+    """Tell whether the data would have shown a law of another kind, or one with plainer numbers.
 
     A missing term may stand beside the law; if numbers with digits of their own were fitted, it may as
     well be in proportion to y or to what such a number multiplies.
@@ -45,7 +44,7 @@ def told_apart(node: Node, problem: Problem) -> bool:
     free = np.array([not is_plain(v) for v in values], bool)
     _, slopes = tangent(node, x)
     slopes = np.nan_to_num(slopes, nan=0.0, posinf=0.0, neginf=0.0)
-    allowed = tolerance(node, x, y, problem.u)
+    allowed = tolerance(node, x, y, problem.roundoff)
     beside = _modulated(np.ones(len(y)), node, x, y)
     if _reach(slopes, beside, allowed) < SNAPPED:
         return False
@@ -65,7 +64,7 @@ def told_apart(node: Node, problem: Problem) -> bool:
 
 
 def cancels(node: Node, x: Array) -> bool:
-    """Whether a sum in the law is, on most rows, a small difference of large terms."""
+    """Tell whether a sum in the law is, on most rows, a small difference of large terms."""
     match node:
         case Input():
             return False
@@ -82,7 +81,7 @@ def cancels(node: Node, x: Array) -> bool:
 
 
 def _modulated(term: Array, node: Node, x: Array, y: Array) -> Array:
-    """What no law of ours has: a term, as large as y, times the sine of each input, brought to [-1, 1]."""
+    """Return test terms that no law has: a term as large as y, times the sine of each input scaled to [-1, 1]."""
     columns = [np.sin(x[:, i] / np.abs(x[:, i]).max()) for i in sorted(used(node))[:10]]
     size = np.sqrt(np.mean(term**2))
     scaled = term * (np.sqrt(np.mean(y**2)) / size if size > 0 else 0.0)
@@ -90,7 +89,7 @@ def _modulated(term: Array, node: Node, x: Array, y: Array) -> Array:
 
 
 def _reach(slopes: Array, missing: Array, allowed: Array) -> float:
-    """The smallest of the missing terms, in tolerances, after the numbers have taken up what they can."""
+    """Return the smallest missing term, in tolerances, after the numbers have absorbed what they can."""
     if slopes.shape[1] >= len(allowed):
         return 0.0
     if not missing.shape[1]:
@@ -107,5 +106,5 @@ def _reach(slopes: Array, missing: Array, allowed: Array) -> float:
 
 
 def _felt(moved: Array, allowed: Array) -> float:
-    """The smallest of these changes, in tolerances, on the row where it is largest."""
+    """Return the smallest of these changes, in tolerances, each on the row where it is largest."""
     return float((np.abs(moved) / np.where(allowed > 0, allowed, np.inf)[:, None]).max(0).min())

@@ -1,4 +1,4 @@
-"""Where a law may be trusted: which rows lie in the tested domain, near a singularity, or beyond numbers."""
+"""Support: which rows lie in the tested domain, near a singularity, or where the law has no value."""
 
 from collections.abc import Iterator, Mapping
 
@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from nalm.discover.law import Law
 from nalm.discover.law.expression import Array, Node, Power, Sum, evaluate, used
 
-NEAR = 0.1  # of the smallest denominator that was seen
+NEAR = 0.1  # share of the smallest denominator in the data
 
 
 def denominators(node: Node) -> Iterator[Node]:
-    """What a law divides by, from the root down."""
+    """Yield the denominators of a law, from the root down."""
     match node:
         case Sum(terms):
             for t in terms:
@@ -25,7 +25,7 @@ def denominators(node: Node) -> Iterator[Node]:
 
 
 def nearest(law: Law, x: Array) -> list[float]:
-    """The smallest size, over these rows, of everything the law divides by.
+    """Return the smallest size of each denominator of the law on these rows.
 
     >>> from nalm.discover.law.expression import Input
     >>> nearest(Law(Power((Input(0), Input(1)), (1.0, -1.0)), ("a", "b")), np.array([[1.0, 3.0], [1.0, -2.0]]))
@@ -38,7 +38,7 @@ def nearest(law: Law, x: Array) -> list[float]:
 def support(
     law: Law, domain: Mapping[str, tuple[float, float]], seen: list[float], x: Array
 ) -> NDArray[np.str_]:
-    """A word for each row: inside the domain or outside of it, singular, overflow, or undefined.
+    """Return a word for each row: inside or outside the domain, singular, overflow, or undefined.
 
     singular: something the law divides by is below a tenth of the smallest size it had in the data.
     overflow: the law, or a part of it, is too large for float64. undefined: a root of a negative number.

@@ -1,1 +1,4 @@
-"""Units of measurement: which laws have the right dimension."""
+"""Units of measurement: read them, compute dimensions, and keep laws to the dimension of y.
+
+This room may import expressions, fits and the problem, not the stages or the certificate.
+"""

@@ -1,4 +1,4 @@
-"""Expressions of the right dimension: what has one, what brings a draft to it, and fits that keep it."""
+"""Expressions with dimensions: their dimension, bringing a candidate to one, and fits that keep it."""
 
 import itertools
 import math
@@ -24,7 +24,7 @@ from nalm.discover.law.expression import (
 
 
 def homogeneous(node: Node, units: Sequence[Dimension]) -> Dimension | None:
-    """The dimension of an expression, or None if it adds what cannot be added.
+    """Return the dimension of an expression, or None if it adds terms of different dimensions.
 
     >>> from nalm.discover.dimensions.units import dimension
     >>> length, area = dimension("m"), dimension("m^2")
@@ -46,23 +46,23 @@ def homogeneous(node: Node, units: Sequence[Dimension]) -> Dimension | None:
 
 
 def trimmed(
-    node: Node, units: Sequence[Dimension], wanted: Dimension, x: Array, steady: Sequence[int] = ()
+    node: Node, units: Sequence[Dimension], wanted: Dimension, x: Array, constants: Sequence[int] = ()
 ) -> Node | None:
-    """The expression brought to the wanted dimension, or None: terms of others dropped, exponents balanced.
+    """Bring an expression to the wanted dimension by dropping terms and balancing exponents, or return None.
 
-    Columns that are ``steady`` first fill in what is missing, which changes no value: 9.81 m h is m g h. A sum
+    Columns that are ``constants`` first fill in what is missing, which changes no value: 9.81 m h is m g h. A sum
     inside a product has the dimension that makes the product right, else that of most of its size on x.
     Exponents that are all halves and do not add up are no slip of a fit: None.
     """
     match node:
         case Input(index):
             right = units[index] == wanted
-            return node if right else _filled(Power((node,), (1.0,)), units, wanted, x, steady)
+            return node if right else _filled(Power((node,), (1.0,)), units, wanted, x, constants)
         case Sum(terms, weights, bias):
             if bias and wanted != NONE:
                 terms, weights, bias = (*terms, Power((), ())), (*weights, bias), 0.0
             found = [
-                trimmed(t, units, wanted, x, steady) if w else None
+                trimmed(t, units, wanted, x, constants) if w else None
                 for t, w in zip(terms, weights, strict=True)
             ]
             kept = [(t, w) for t, w in zip(found, weights, strict=True) if t is not None]
@@ -70,33 +70,33 @@ def trimmed(
                 return None
             return Sum(tuple(t for t, _ in kept), tuple(w for _, w in kept), bias)
         case Power():
-            return _filled(node, units, wanted, x, steady)
+            return _filled(node, units, wanted, x, constants)
 
 
 def _filled(
-    node: Power, units: Sequence[Dimension], wanted: Dimension, x: Array, steady: Sequence[int]
+    node: Power, units: Sequence[Dimension], wanted: Dimension, x: Array, constants: Sequence[int]
 ) -> Node | None:
     factors, exponents, coefficient = node.factors, node.exponents, node.coefficient
     options = [_sizes(f, units, x) for f in factors]
     dims = _together(options, exponents, wanted)
     if dims is None:
         dims = [_main(f, units, x) for f in factors]
-        more = [i for i in steady if Input(i) not in factors]
+        more = [i for i in constants if Input(i) not in factors]
         before = np.array([*exponents, *(0.0 for _ in more)])
         factors, dims = (*factors, *map(Input, more)), [*dims, *(units[i] for i in more)]
         away = np.abs(before - np.round(2 * before) / 2)
         settled = not away.any()
-        held: Mask = np.isin([f.index if isinstance(f, Input) else -1 for f in factors], list(steady))
+        held: Mask = np.isin([f.index if isinstance(f, Input) else -1 for f in factors], list(constants))
         p = balanced(before, dims, wanted, np.where(held, np.inf, away))
         if p is None or (settled and (p != before)[~held].any()):
             return None
         for f, change in zip(factors, p - before, strict=True):
-            if isinstance(f, Input) and f.index in steady:
+            if isinstance(f, Input) and f.index in constants:
                 coefficient *= scalar_power(float(x[0, f.index]), -change)
         if not math.isfinite(coefficient):  # the root of a negative constant
             return None
         exponents = tuple(p.tolist())
-    inner = [trimmed(f, units, d, x, steady) for f, d in zip(factors, dims, strict=True)]
+    inner = [trimmed(f, units, d, x, constants) for f, d in zip(factors, dims, strict=True)]
     known = tuple(f for f in inner if f is not None)
     return Power(known, exponents, coefficient) if len(known) == len(inner) else None
 
@@ -104,7 +104,7 @@ def _filled(
 def _together(
     options: list[dict[Dimension, float]], exponents: Sequence[float], wanted: Dimension
 ) -> list[Dimension] | None:
-    """One dimension for each factor, so that the product has the wanted one: those of most size."""
+    """Choose a dimension for each factor so that the product has the wanted one; larger terms are preferred."""
     if math.prod(map(len, options)) > 1000:
         options = [dict(sorted(o.items(), key=lambda item: -item[1])[:4]) for o in options]
     shares = [{d: s / (max(o.values()) or 1.0) for d, s in o.items()} for o in options]
@@ -116,7 +116,7 @@ def _together(
 
 
 def _sizes(node: Node, units: Sequence[Dimension], x: Array) -> dict[Dimension, float]:
-    """The dimensions an expression is made of, and the typical size on x of what has each."""
+    """Return the dimensions of the terms of an expression, and the rms on x of the terms of each."""
     match node:
         case Input(index):
             return {units[index]: 1.0}
@@ -139,7 +139,7 @@ def _main(node: Node, units: Sequence[Dimension], x: Array) -> Dimension:
 def refitted(
     node: Node, units: Sequence[Dimension], x: Array, y: Array, free: Mask, check: Callable[[], None]
 ) -> Node:
-    """Least squares in y on the free numbers, exponents other than halves along moves that keep the dimension."""
+    """Fit the free numbers to y by least squares; exponents other than halves keep the dimension."""
     start = np.array(numbers(node))
     moves = np.eye(len(start))[:, free]
     for places, columns in _exponents(node, units):
@@ -162,7 +162,7 @@ def refitted(
 def _exponents(
     node: Node, units: Sequence[Dimension], at: int = 0
 ) -> Iterator[tuple[list[int], list[Dimension]]]:
-    """Of every product: which of all numbers its exponents are, and what dimensions they raise."""
+    """Yield for every product the indices of its exponents among all numbers, and the dimensions of its factors."""
     if isinstance(node, Input):
         return
     inner = node.terms if isinstance(node, Sum) else node.factors

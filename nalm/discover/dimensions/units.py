@@ -1,4 +1,4 @@
-"""Units of measurement: what may be added, and which exponents a product may have.
+"""Units of measurement: which terms may be added, and which exponents a product may have.
 
 Only the dimension of a unit counts, not its scale: mm and m are both lengths. The numbers of a law have none, so a
 law between mm and m holds up to a number, and a constant of nature is a column like the others.
@@ -33,7 +33,7 @@ MARK = "unit_"
 
 
 def dimension(text: str | None) -> Dimension:
-    """The dimension of a unit of measurement, whatever its scale; nothing and 1 have none.
+    """Return the dimension of a unit of measurement, whatever its scale; empty text and 1 have none.
 
     >>> print(described(dimension("J/(mol*K)")), described(dimension("km/h")), described(dimension("m^0.5")))
     m^2*kg/s^2/K/mol m/s m^(1/2)
@@ -97,7 +97,7 @@ def _named(name: str) -> Dimension:
 
 
 def described(dim: Dimension) -> str:
-    """A dimension in base units."""
+    """Format a dimension in base units."""
     above = "*".join(b + _raised(e) for b, e in zip(BASE, dim, strict=True) if e > 0)
     below = "".join("/" + b + _raised(-e) for b, e in zip(BASE, dim, strict=True) if e < 0)
     return (above or "1") + below
@@ -108,7 +108,7 @@ def _raised(e: Fraction) -> str:
 
 
 def product(dims: Sequence[Dimension], exponents: Sequence[Fraction | float]) -> Dimension:
-    """The dimension of a product of powers; exponents within rounding of a fraction count as that."""
+    """Return the dimension of a product of powers; exponents within rounding of a fraction count as that fraction."""
     if not dims:
         return NONE
     return tuple(
@@ -126,7 +126,7 @@ def _near(value: Fraction | float) -> Fraction:
 def _eliminated(
     columns: Sequence[Dimension], wanted: Dimension, order: Sequence[int]
 ) -> dict[int, list[Fraction]] | None:
-    r"""Row echelon form of :math:`\sum_i p_i \dim_i = \mathrm{wanted}`: rows by pivot, the right side last."""
+    r"""Return the row echelon form of :math:`\sum_i p_i \dim_i = \mathrm{wanted}`: rows by pivot, right side last."""
     rows = [[*(c[k] for c in columns), wanted[k]] for k in range(len(BASE))]
     pivots: dict[int, list[Fraction]] = {}
     for i in order:
@@ -144,7 +144,7 @@ def _eliminated(
 def balanced(
     p: Array, columns: Sequence[Dimension], wanted: Dimension, away: Array | None = None
 ) -> Array | None:
-    r"""Exponents moved to where :math:`\sum_i p_i \dim_i = \mathrm{wanted}`, or None if there is no such place.
+    r"""Move exponents so that :math:`\sum_i p_i \dim_i = \mathrm{wanted}`; return None if that is impossible.
 
     Those furthest from a half, or ``away``, move; the others stay if that is possible.
 
@@ -162,13 +162,13 @@ def balanced(
 
 
 def halved(p: Array, columns: Sequence[Dimension], wanted: Dimension) -> Array | None:
-    """The same with as many halves as possible."""
+    """Balance exponents as ``balanced`` does, with as many multiples of a half as possible."""
     halves = np.round(2 * p) / 2
     return balanced(halves, columns, wanted, np.abs(p - halves))
 
 
 def null_space(columns: Sequence[Dimension]) -> Array:
-    """Moves (exponents, moves) of the exponents of a product that leave its dimension as it is."""
+    """Return changes (exponents, changes) of the exponents of a product that keep its dimension."""
     pivots = _eliminated(columns, NONE, range(len(columns))) or {}
     free = [i for i in range(len(columns)) if i not in pivots]
     moves = np.zeros((len(columns), len(free)))

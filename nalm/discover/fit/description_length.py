@@ -1,4 +1,4 @@
-"""Laws in noise: the shortest description of the data wins, and every number is refitted in y itself."""
+"""Laws under noise: the shortest description of the data wins, and every number is refitted to y."""
 
 from collections.abc import Iterator
 
@@ -20,22 +20,22 @@ from nalm.discover.law.expression import (
 )
 from nalm.discover.problem import Problem
 
-FLOOR = 1e-26  # of the spread of y: what rounding leaves even of a perfect fit
+FLOOR = 1e-26  # share of the variance of y that rounding leaves even of a perfect fit
 FREE, NICE, SYMBOL = 1.5, 0.5, 0.3  # the price of a number, of a nice one, and of a symbol, in log n
 NICE_NUMBERS = (-3.0, -2.0, -1.0, -0.5, 0.5, 1.0, 2.0, 3.0)
-CARRIED_OUT = 4  # of the moves foreseen
-CLEARLY = 3.0  # standard errors below which a term is dropped at once
+CARRIED_OUT = 4  # of the moves whose cost is estimated
+CLEARLY = 3.0  # standard errors; a term with fewer is dropped at once
 
 
 def description_length(node: Node, problem: Problem) -> float:
-    """The misfit and what the law costs to write, in nats; infinite where the law has no value."""
+    """Return the misfit plus the price of the law, in nats; infinite where the law has no value."""
     r = problem.y - evaluate(node, problem.x)
     share = float(np.mean(r**2)) / (float(np.var(problem.y)) or 1.0)
     return length(node, share, len(r)) if np.isfinite(share) else np.inf
 
 
 def length(node: Node, share: float, n: int) -> float:
-    r"""The same for a law that leaves a share of the variance of n rows.
+    r"""Return the description length of a law that leaves a share of the variance of n rows.
 
     .. math:: n \log(\mathrm{share}) + \log n \, (1.5\,\mathrm{free} + 0.5\,\mathrm{nice} + 0.3\,\mathrm{symbols})
     """
@@ -46,20 +46,20 @@ def length(node: Node, share: float, n: int) -> float:
 
 
 def is_nice(value: float, role: str) -> bool:
-    """A half exponent, or a small whole number or half elsewhere."""
+    """Tell whether a number is a half-integer exponent, or a small integer or half elsewhere."""
     return float(2 * value).is_integer() if role == "exponent" else value in NICE_NUMBERS
 
 
 def refitted(node: Node, problem: Problem, free: Mask | None = None, steps: int = 8) -> tuple[Node, Array]:
-    """Least squares in y on the numbers that may move."""
+    """Fit the free numbers to y by least squares."""
     free = movable(node, problem.x) if free is None else free
     ones = np.ones(len(problem.y))
     return refined(node, problem.x, problem.y, ones, free=free, steps=steps, check=problem.check)
 
 
-def simplified(draft: Node, problem: Problem) -> Node:
+def simplified(candidate: Node, problem: Problem) -> Node:
     """Delete or round one number after another, the others refitted, while the description gets shorter."""
-    node = draft
+    node = candidate
     length = description_length(node, problem)
     for _ in range(40):
         problem.check()
@@ -72,7 +72,7 @@ def simplified(draft: Node, problem: Problem) -> Node:
 
 
 def pruned(node: Node, problem: Problem) -> Node:
-    """Without the terms that are clearly noise, all at once while there are many, the faintest at last."""
+    """Drop the terms that are clearly noise: several at once while there are many, then one by one."""
     for _ in range(30):
         problem.check()
         node, errors = refitted(node, problem)
@@ -95,9 +95,9 @@ def pruned(node: Node, problem: Problem) -> Node:
 
 
 def _moves(node: Node, problem: Problem) -> Iterator[Node]:
-    """The same law with one number deleted or made nice, or several at once, the others refitted.
+    """Yield the law with one number deleted or made nice, or several at once, and the others refitted.
 
-    What a move costs is foreseen from the number's standard error (Wald), and the best few are carried out.
+    The cost of a move is estimated from the number's standard error (Wald); the best few are carried out.
     """
     values, kinds = np.array(numbers(node)), roles(node)
     free = _unsettled(node, problem)
@@ -123,19 +123,19 @@ def _moves(node: Node, problem: Problem) -> Iterator[Node]:
 
 
 def _unsettled(node: Node, problem: Problem) -> Mask:
-    """The numbers that may move and are not nice yet."""
+    """Return the numbers that may move and are not nice yet."""
     nice = [is_nice(v, k) for v, k in zip(numbers(node), roles(node), strict=True)]
     return movable(node, problem.x) & ~np.array(nice, bool)
 
 
 def _settled(node: Node, values: Array, problem: Problem) -> Node:
-    """The law with these numbers, without its zeros, those not nice refitted."""
+    """Set these numbers, drop the zeros, and refit the numbers that are not nice."""
     node = gauged(tidied(renumbered(node, values.tolist())))
     return refitted(node, problem, _unsettled(node, problem))[0]
 
 
 def shortened(node: Node, problem: Problem) -> Node:
-    """Without the digits that the data says nothing about: numbers to a tenth of their standard error."""
+    """Round numbers to a tenth of their standard error: the data do not determine further digits."""
     free = movable(node, problem.x)
     _, errors = refitted(node, problem, free)
     values = numbers(node)

@@ -1,6 +1,7 @@
-"""Least squares: the slopes of an expression in its numbers, and one Levenberg-Marquardt for all stages."""
+"""Least squares: the slopes of an expression in its numbers, and the Levenberg-Marquardt method of all stages."""
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ from nalm.discover.law.expression import Array, Input, Mask, Node, Power, Sum, n
 
 
 def tangent(node: Node, x: Array) -> tuple[Array, Array]:
-    """The value (rows,) of an expression and its slopes (rows, numbers) in each of its numbers."""
+    """Return the value (rows,) of an expression and its slopes (rows, numbers) in each of its numbers."""
     value, slopes = _tangent(node, x)
     return value, np.stack(slopes, 1) if slopes else np.empty((len(x), 0))
 
@@ -36,12 +37,19 @@ def _tangent(node: Node, x: Array) -> tuple[Array, list[Array]]:
 
 
 TINY = np.finfo(np.float64).tiny
+UNSOLVABLE = (np.linalg.LinAlgError, ArithmeticError)  # of numbers too large to square, or all alike
 PATIENCE, PROGRESS = 6, 0.98  # a search that gains less than 2% in so many steps is stuck
+
+
+def solvable(candidates: Iterator[Node]) -> Iterator[Node]:
+    """Yield candidates until the arithmetic behind them fails."""
+    with contextlib.suppress(*UNSOLVABLE):
+        yield from candidates
 
 
 @dataclass
 class Fit:
-    """Where a least-squares search ended: its parameters and the mean squared residual."""
+    """The result of a least-squares search: its parameters and the mean squared residual."""
 
     parameters: Array
     error: float
@@ -56,7 +64,7 @@ def levenberg(
     check: Callable[[], None] = lambda: None,
     enough: float = 0.0,
 ) -> Fit:
-    """Levenberg-Marquardt for residual(p) = (r, J): damping down by 5 on success, up by 4 on failure.
+    """Minimise by Levenberg-Marquardt, residual(p) = (r, J); damping is divided by 5 on success, times 4 on failure.
 
     ``settle`` moves parameters along directions that change nothing (a gauge); ``check`` may raise when
     time is up; the search stops early once the mean squared residual is below ``enough``.
@@ -109,7 +117,7 @@ def refined(
     steps: int = 8,
     check: Callable[[], None] = lambda: None,
 ) -> tuple[Node, Array]:
-    """Gauss-Newton on the free numbers of an expression; with it, the standard error of every number.
+    """Fit the free numbers of an expression by Gauss-Newton; return also the standard error of every number.
 
     Steps are solved by singular values, so that numbers which only matter together move together.
     """
@@ -138,7 +146,7 @@ def refined(
 
 
 def _gauss_newton(slopes: Array, r: Array) -> tuple[Array, Array]:
-    """The least-squares step, and the standard error of each parameter at this residual."""
+    """Return the least-squares step, and the standard error of each parameter at this residual."""
     if not slopes.shape[1]:
         return np.empty(0), np.empty(0)
     norm = np.sqrt((slopes**2).sum(0))

@@ -1,4 +1,4 @@
-"""From fitted numbers to a formula: whole weights and half exponents first, then numbers one recognises."""
+"""Snapping: from fitted numbers to formulas, with integer weights and half exponents first, then known numbers."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -30,19 +30,19 @@ from nalm.discover.problem import Problem
 SIGMAS = 6.0  # a number within so many standard errors of a simple one may be that one
 
 
-def snapped(draft: Node, problem: Problem) -> Iterator[Node]:
-    """Laws that a draft may stand for, the simplest first; a certificate chooses."""
-    if not np.isfinite(numbers(draft)).all():
+def snapped(candidate: Node, problem: Problem) -> Iterator[Node]:
+    """Yield laws that a candidate may stand for, the simplest first; the certificate decides."""
+    if not np.isfinite(numbers(candidate)).all():
         return
-    coarse = rounded(draft)
-    if (used(coarse) or problem.constant) and np.isfinite(numbers(coarse)).all():
+    coarse = rounded(candidate)
+    if (used(coarse) or problem.y_is_constant) and np.isfinite(numbers(coarse)).all():
         yield scaled(coarse, problem)
-    if residual(draft, problem) < problem.near:
-        yield from _refined(draft, problem)
+    if residual(candidate, problem) < problem.near:
+        yield from _refined(candidate, problem)
 
 
 def rounded(node: Node) -> Node:
-    """Weights and biases moved to whole numbers, exponents to halves, without the coefficient of the whole."""
+    """Round weights and biases to integers and exponents to halves; set the outermost coefficient to 1."""
     values = []
     for role, v in zip(roles(node), numbers(node), strict=True):
         half = role == "exponent"
@@ -52,7 +52,7 @@ def rounded(node: Node) -> Node:
 
 
 def scaled(node: Node, problem: Problem) -> Node:
-    """The law times the number that fits y: 1 or -1 when near, else the one it is recognised as."""
+    """Multiply a law by the number that fits y: 1 or -1 when near, else the recognised number."""
     value = evaluate(node, problem.x[:256])
     with np.errstate(all="ignore"):
         ratio = problem.y[:256] / value
@@ -66,13 +66,13 @@ def scaled(node: Node, problem: Problem) -> Node:
         spread = float(np.median(np.abs(ratio - c)))
         if spread > 1e-3 * abs(c):
             return node
-        near = recognised(c, 4 * spread + 1000 * problem.u * abs(c))
+        near = recognised(c, 4 * spread + 1000 * problem.roundoff * abs(c))
         c = c if near is None or near == 0 else near
     return times(node, c)
 
 
 def times(node: Node, c: float) -> Node:
-    """The expression multiplied by a number."""
+    """Multiply an expression by a number."""
     match node:
         case Sum(terms, weights, bias) if abs(c) == 1 or len(terms) < 2:
             return weighted(terms, [c * w for w in weights], c * bias)
@@ -85,16 +85,16 @@ def times(node: Node, c: float) -> Node:
 
 
 def residual(node: Node, problem: Problem) -> float:
-    """Median |y - law| over the spread of y on the rows searched."""
+    """Return the median of |y - law| over the spread of y on the rows searched."""
     with np.errstate(all="ignore"):
         r = np.abs(problem.y - evaluate(node, problem.x))
     spread = float(np.std(problem.y)) or float(np.abs(problem.y).max()) or 1.0
     return float(np.median(r)) / spread if np.isfinite(r).all() else np.inf
 
 
-def _refined(draft: Node, problem: Problem) -> Iterator[Node]:
-    """The draft with numbers fitted to rounding and small ones dropped; recognised, then as they are."""
-    node = gauged(tidied(draft))
+def _refined(candidate: Node, problem: Problem) -> Iterator[Node]:
+    """Fit the numbers to rounding and drop small ones; yield the law with recognised numbers, then as it is."""
+    node = gauged(tidied(candidate))
     for _ in range(4):  # dropping terms sharpens the rest
         node, errors = polished(node, problem)
         values = np.array(numbers(node))
@@ -104,7 +104,7 @@ def _refined(draft: Node, problem: Problem) -> Iterator[Node]:
             break
         values[small] = 0.0
         node = gauged(tidied(renumbered(node, values)))
-    if not used(node) and not problem.constant:
+    if not used(node) and not problem.y_is_constant:
         return
     simple = values.copy()
     known = ~movable(node, problem.x)
@@ -119,27 +119,27 @@ def _refined(draft: Node, problem: Problem) -> Iterator[Node]:
 
 
 def unfelt(node: Node, problem: Problem) -> Mask:
-    """Which numbers could be 0 without any row moving by more than its rounding."""
-    _, error = bounded(node, problem.x, problem.u)
+    """Return which numbers could be 0 without a change of any row by more than its rounding."""
+    _, error = bounded(node, problem.x, problem.roundoff)
     _, slopes = tangent(node, problem.x)
     with np.errstate(all="ignore"):
-        moved = np.abs(slopes * numbers(node)) / (error + problem.u * np.abs(problem.y))[:, None]
+        moved = np.abs(slopes * numbers(node)) / (error + problem.roundoff * np.abs(problem.y))[:, None]
     return np.nan_to_num(moved, nan=0.0).max(0, initial=0.0) < 1
 
 
 def polished(node: Node, problem: Problem, free: Mask | None = None) -> tuple[Node, Array]:
-    """Gauss-Newton on the free numbers, rows weighted by what rounding does to them."""
-    _, error = bounded(node, problem.x, problem.u)
+    """Fit the free numbers by Gauss-Newton, with rows weighted by their rounding error."""
+    _, error = bounded(node, problem.x, problem.roundoff)
     with np.errstate(all="ignore"):
-        weight = 1 / (error + problem.u * np.abs(problem.y))
+        weight = 1 / (error + problem.roundoff * np.abs(problem.y))
     weight = np.where(np.isfinite(weight), weight, 0.0)
     free = movable(node, problem.x) if free is None else free
     node, errors = refined(node, problem.x, problem.y, weight, free=free, check=problem.check)
-    return node, np.maximum(errors, 2 * problem.u * np.abs(numbers(node)) * free)
+    return node, np.maximum(errors, 2 * problem.roundoff * np.abs(numbers(node)) * free)
 
 
 def gauged(node: Node) -> Node:
-    """Sums inside products with a leading weight of 1, their scale moved into the product's coefficient."""
+    """Scale sums inside products to a leading weight of 1; the coefficient of the product takes the scale."""
     match node:
         case Input():
             return node
@@ -158,7 +158,7 @@ def gauged(node: Node) -> Node:
 
 
 def whole(node: Node) -> Node:
-    """Sums inside products with whole weights, where their smallest weight divides the others."""
+    """Scale sums inside products to integer weights, where their smallest weight divides the others."""
     match node:
         case Input():
             return node
@@ -182,7 +182,7 @@ def _rounded(value: float) -> float:
 
 
 def movable(node: Node, x: Array, inside: str = "") -> Mask:
-    """Which numbers a fit may move: not a leading weight, a coefficient under a sum, or a power of negatives."""
+    """Return which numbers a fit may change: no leading weight, inner coefficient, or power of negative numbers."""
     match node:
         case Input():
             return np.empty(0, bool)

@@ -1,5 +1,6 @@
-"""A law as an expression with named inputs, and what can be made of it."""
+"""A law: an expression with named inputs, and its forms as text, SymPy, LaTeX, Python, JSON and network.
+
+It may import the certificate and ``nalm.files``; only ``network.py`` imports ``units`` and with them torch.
+"""
 
 from nalm.discover.law.law import Law as Law
-from nalm.discover.law.law import checked_names as checked_names
-from nalm.discover.law.law import cleaned as cleaned

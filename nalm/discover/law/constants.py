@@ -1,4 +1,4 @@
-"""Which number a decimal stands for: small fractions, short decimals, and multiples of sqrt 2, sqrt 3 and pi."""
+"""Recognition of numbers: small fractions, short decimals, and multiples of sqrt 2, sqrt 3 and pi."""
 
 import math
 from fractions import Fraction
@@ -19,7 +19,7 @@ BASES: dict[str, tuple[float, sympy.Expr]] = {
     "1/sqrt(2*pi)": (1 / math.sqrt(2 * math.pi), 1 / sympy.sqrt(2 * sympy.pi)),
     "pi**2": (math.pi**2, sympy.pi**2),
 }
-ACCIDENT = 1e-3  # a number is recognised where the chance of being so near a simple one is below this
+ACCIDENT = 1e-3  # largest probability of a match by chance at which a number is recognised
 WRITTEN = 16  # the largest denominator a number is written with; 9.81 is better than 981/100
 LARGEST = 360  # numerator (of a multiple of an irrational number) and denominator
 
@@ -29,7 +29,7 @@ _WEIGHTS = np.arange(1.0, len(BASES) + 1)  # the further down the list, the less
 
 
 def recognised(value: float, error: float) -> float | None:
-    """The simplest number within an error of the value, if that is no accident, else None.
+    """Return the simplest number within an error of the value, or None if such a match is likely by chance.
 
     >>> recognised(0.33333333331, 1e-9), recognised(1.5707963, 1e-7), recognised(0.7301927, 1e-7)
     (0.3333333333333333, 1.5707963267948966, None)
@@ -49,7 +49,7 @@ def recognised(value: float, error: float) -> float | None:
 
 
 def _fraction(value: float, error: float) -> tuple[float, float]:
-    """The cheapest fraction times a base within the error; its cost is the chance of such an accident."""
+    """Return the cheapest fraction times a base within the error; its cost is the probability of a match by chance."""
     quotients = value / _VALUES[:, None]
     above = np.rint(quotients * _DENOMINATORS)
     cost = _WEIGHTS[:, None] * np.abs(above) * _DENOMINATORS * error / abs(value)
@@ -61,10 +61,10 @@ def _fraction(value: float, error: float) -> tuple[float, float]:
     return float(cost[base, below]), float(number)
 
 
-def spelled(value: float) -> sympy.Expr:
-    """A number as SymPy: exact where its double is that of a simple number, else all its digits.
+def to_sympy(value: float) -> sympy.Expr:
+    """Convert a number to SymPy: exact where its double is that of a simple number, else with all digits.
 
-    >>> spelled(0.5), spelled(2 * math.pi), spelled(0.75 * math.sqrt(2))
+    >>> to_sympy(0.5), to_sympy(2 * math.pi), to_sympy(0.75 * math.sqrt(2))
     (1/2, 2*pi, 3*sqrt(2)/4)
     """
     found = _simple(float(value))
@@ -75,7 +75,7 @@ def spelled(value: float) -> sympy.Expr:
 
 
 def _simple(value: float) -> tuple[Fraction, sympy.Expr] | None:
-    """The small fraction times a base that has this very double."""
+    """Return the small fraction and the base whose product is exactly this double."""
     for base, symbol in BASES.values():
         near = Fraction(value / base).limit_denominator(LARGEST)
         small = base == 1 or 0 < abs(near.numerator) <= LARGEST
@@ -85,7 +85,7 @@ def _simple(value: float) -> tuple[Fraction, sympy.Expr] | None:
 
 
 def is_plain(value: float) -> bool:
-    """Whether a number carries no digits of its own: at most two, or a small fraction times a known constant.
+    """Tell whether a number has at most two digits, or is a small fraction times a known constant.
 
     >>> [is_plain(v) for v in (3.0, 3.7, 2 / 3, math.pi / 2, 9.81, 1.37)]
     [True, True, True, True, False, False]
@@ -97,5 +97,5 @@ def is_plain(value: float) -> bool:
 
 
 def _short(value: float) -> bool:
-    """Whether it is a decimal of at most eight digits."""
+    """Tell whether a number is a decimal of at most eight digits."""
     return len(f"{abs(value):.15g}".split("e")[0]) <= 9

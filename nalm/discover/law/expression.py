@@ -1,7 +1,7 @@
-"""What a law is made of: inputs, weighted sums and products of powers, with a bound on their rounding error.
+"""Expressions: inputs, weighted sums and products of powers, with a bound of their rounding error.
 
-A node knows nothing of names or data. ``Sum`` is what a NAU computes, with coefficients and a bias; ``Power`` is
-what a power unit computes, with one coefficient.
+A node has no names and no data. ``Sum`` is the formula of a NAU with coefficients and a bias; ``Power`` is that
+of a power unit with one coefficient.
 """
 
 from collections.abc import Iterator, Sequence
@@ -44,7 +44,7 @@ Node = Input | Sum | Power
 
 
 def weighted(terms: Sequence[Node], weights: Any, bias: float = 0.0) -> Node:
-    """A sum without its zero terms; a single plain term is that term."""
+    """Build a sum without its zero terms; a single term of weight 1 is returned as it is."""
     kept = [(t, float(w)) for t, w in zip(terms, weights, strict=True) if w != 0]
     if len(kept) == 1 and kept[0][1] == 1 and bias == 0:
         return kept[0][0]
@@ -52,7 +52,7 @@ def weighted(terms: Sequence[Node], weights: Any, bias: float = 0.0) -> Node:
 
 
 def powered(factors: Sequence[Node], exponents: Any, coefficient: float = 1.0) -> Node:
-    """A product without its zeroth powers; a single plain factor is that factor."""
+    """Build a product without its zeroth powers; a single factor of power 1 is returned as it is."""
     kept = [(f, float(p)) for f, p in zip(factors, exponents, strict=True) if p != 0]
     if len(kept) == 1 and kept[0][1] == 1 and coefficient == 1:
         return kept[0][0]
@@ -60,7 +60,7 @@ def powered(factors: Sequence[Node], exponents: Any, coefficient: float = 1.0) -
 
 
 def evaluate(node: Node, x: Array) -> Array:
-    """The value on every row of x (rows, inputs); not finite where the law has none.
+    """Evaluate an expression on every row of x (rows, inputs); not finite where it is not defined.
 
     >>> evaluate(Power((Input(0), Input(1)), (1, -1), 2.0), np.array([[3.0, 4.0]]))
     array([1.5])
@@ -88,7 +88,7 @@ def _raised(base: Array, exponent: float) -> Array:
 
 
 def bounded(node: Node, x: Array, u: float) -> tuple[Array, Array]:
-    r"""The value and a first-order bound e of its rounding error, for numbers of unit roundoff u.
+    r"""Return the value and a first-order bound e of its rounding error, for numbers of unit roundoff u.
 
     Inputs: :math:`e = u |x|`. Sums: :math:`e = \sum |w_i| (e_i + u |v_i|) + u |s|`. Products of powers:
     :math:`e = |s| (u + \sum |p_i| (e_i / |v_i| + u))`.
@@ -118,7 +118,7 @@ def bounded(node: Node, x: Array, u: float) -> tuple[Array, Array]:
 
 
 def numbers(node: Node) -> list[float]:
-    """Every number of an expression, from the root down: weights, then a bias; exponents, then a coefficient.
+    """List the numbers of an expression from the root down: weights, then a bias; exponents, then a coefficient.
 
     A bias of 0 is no number: nothing is added. A coefficient of 1 is one, so that it can be fitted.
     """
@@ -133,7 +133,7 @@ def numbers(node: Node) -> list[float]:
 
 
 def roles(node: Node) -> list[str]:
-    """What each of those numbers is: weight, bias, exponent or coefficient."""
+    """List the role of each of these numbers: weight, bias, exponent or coefficient."""
     match node:
         case Input():
             return []
@@ -145,7 +145,7 @@ def roles(node: Node) -> list[str]:
 
 
 def renumbered(node: Node, values: Sequence[float] | Array) -> Node:
-    """The same expression with other numbers, in the order of ``numbers``."""
+    """Return the same expression with other numbers, in the order of ``numbers``."""
     return _renumbered(node, iter([float(v) for v in values]))
 
 
@@ -164,7 +164,7 @@ def _renumbered(node: Node, values: Iterator[float]) -> Node:
 
 
 def tidied(node: Node) -> Node:
-    """Without zero terms and zeroth powers, sums of sums and products of products joined."""
+    """Drop zero terms and zeroth powers, and join sums of sums and products of products."""
     match node:
         case Input():
             return node
@@ -195,26 +195,26 @@ def tidied(node: Node) -> Node:
 
 
 def scalar_power(base: float, exponent: float) -> float:
-    """A power of a number; not finite, rather than an error, where there is none."""
+    """Return a power of a number; it is not finite where the power is not defined."""
     with np.errstate(all="ignore"):
         return float(np.float64(base) ** exponent)
 
 
 def _mostly_negative(node: Sum) -> bool:
-    """Whether a sum reads better with its signs turned round."""
+    """Tell whether a sum reads better with all signs reversed."""
     signs = [w > 0 for w in node.weights] + ([node.bias > 0] if node.bias else [])
     return bool(signs) and (2 * sum(signs), signs[0]) < (len(signs), True)
 
 
 def _unscaled(node: Node, weight: float) -> tuple[Node, float]:
-    """A term's coefficient moved into its weight."""
+    """Move the coefficient of a term into its weight."""
     if isinstance(node, Power) and node.coefficient != 1:
         return tidied(replace(node, coefficient=1.0)), weight * node.coefficient
     return node, weight
 
 
 def used(node: Node) -> set[int]:
-    """The columns an expression reads."""
+    """Return the indices of the columns that an expression uses."""
     match node:
         case Input(index):
             return {index}
@@ -225,7 +225,7 @@ def used(node: Node) -> set[int]:
 
 
 def size(node: Node) -> int:
-    """How many symbols it takes to write: inputs, operations and numbers other than 1.
+    """Count the symbols of an expression: inputs, operations and numbers other than 1.
 
     >>> size(Power((Input(0), Input(1)), (1, -1)))
     3

@@ -1,18 +1,21 @@
-"""Laws and certificates as plain JSON values, and a strict way back: numbers are kept to the last digit."""
+"""Laws and certificates as plain JSON values, and strict readers of them; numbers keep every digit."""
 
 import math
 from typing import Any
 
 from nalm.discover.certificate import Certificate
-from nalm.discover.law import Law, checked_names
+from nalm.discover.certificate.verdict import Verdict
+from nalm.discover.law import Law
 from nalm.discover.law.expression import Input, Node, Power, Sum
+from nalm.discover.law.names import check_names
 from nalm.errors import NALMError
+from nalm.files import json_number
 
 DEEPEST, LARGEST = 50, 20_000  # levels and symbols of a law that is read
 
 
 def plain_node(node: Node) -> Any:
-    """An expression as nested lists.
+    """Convert an expression to nested lists.
 
     >>> plain_node(Power((Input(0), Input(1)), (1.0, -1.0), 0.5))
     ['power', [['input', 0], ['input', 1]], [1.0, -1.0], 0.5]
@@ -27,7 +30,7 @@ def plain_node(node: Node) -> Any:
 
 
 def node_of(value: Any, inputs: int) -> Node:
-    """The expression of what ``plain_node`` wrote; anything else is refused."""
+    """Read what ``plain_node`` wrote; refuse anything else."""
     left = [LARGEST]
 
     def read(value: Any, depth: int) -> Node:
@@ -47,7 +50,7 @@ def node_of(value: Any, inputs: int) -> Node:
 
 
 def number(value: Any) -> float:
-    """A finite number, or a sentence."""
+    """Return a finite number as float; refuse anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not _finite(value):
         raise NALMError(f"A law is made of finite numbers, got {str(value)[:80]!r}.")
     return float(value)
@@ -61,7 +64,7 @@ def _finite(value: float) -> bool:
 
 
 def plain_law(law: Law) -> dict[str, Any]:
-    """A law with its names; the formula and the source are for people, the expression for reading back."""
+    """Convert a law to plain values: formula and source for people, the expression for reading back."""
     return {
         "formula": str(law),
         "python": law.python(),
@@ -71,33 +74,29 @@ def plain_law(law: Law) -> dict[str, Any]:
 
 
 def law_of(value: Any) -> Law:
-    """The law of what ``plain_law`` wrote."""
+    """Read what ``plain_law`` wrote."""
     match value:
         case {"names": list(names), "expression": expression} if all(isinstance(n, str) for n in names):
-            return Law(node_of(expression, len(names)), checked_names(names, len(names)))
+            return Law(node_of(expression, len(names)), check_names(names, len(names)))
     raise NALMError(f"This is no law: it needs names and an expression, got {str(value)[:80]!r}.")
 
 
 def plain_certificate(certificate: Certificate) -> dict[str, Any]:
-    """A certificate; numbers that are not finite are written as null."""
+    """Convert a certificate to plain values; numbers that are not finite become null."""
     return {
-        "verdict": certificate.verdict,
+        "verdict": certificate.verdict.value,
         "tested": certificate.tested,
         "rows": certificate.rows,
-        "error": _written(certificate.error),
-        "bound": _written(certificate.bound),
+        "error": json_number(certificate.error),
+        "bound": json_number(certificate.bound),
         "precision": certificate.precision,
         "noise": certificate.noise,
         "domain": {name: list(ends) for name, ends in certificate.domain.items()},
     }
 
 
-def _written(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
-
-
 def certificate_of(value: Any) -> Certificate:
-    """The certificate of what ``plain_certificate`` wrote."""
+    """Read what ``plain_certificate`` wrote."""
     match value:
         case {
             "verdict": "exact" | "consistent" | "none" as verdict,
@@ -110,7 +109,7 @@ def certificate_of(value: Any) -> Certificate:
             "domain": dict(domain),
         } if all(isinstance(ends, list) and len(ends) == 2 for ends in domain.values()):
             return Certificate(
-                verdict,
+                Verdict(verdict),
                 tested,
                 rows,
                 math.inf if error is None else number(error),

@@ -1,8 +1,5 @@
 """A law: an expression with the names of its inputs, as SymPy, LaTeX, Python, numbers or a network of units."""
 
-import keyword
-import re
-import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy
 
-from nalm.discover.law.constants import spelled
+from nalm.discover.law.constants import to_sympy
 from nalm.discover.law.expression import Array, Input, Node, Power, Sum, evaluate, size, used
 from nalm.errors import NALMError
 
@@ -18,44 +15,6 @@ if TYPE_CHECKING:
     import torch
 
     from nalm.discover.law.network import LawNetwork
-
-
-def checked_names(names: Sequence[str] | None, inputs: int) -> tuple[str, ...]:
-    """Names for the inputs, a, b, c, ... if none are given; each a Python name, none twice."""
-    if names is None:
-        return tuple(
-            string.ascii_lowercase[:inputs] if inputs <= 26 else (f"x{i + 1}" for i in range(inputs))
-        )
-    names = tuple(map(str, names))
-    if len(names) != inputs:
-        raise NALMError(f"X has {inputs} columns, but {len(names)} names were given.")
-    if twice := [n for n in names if names.count(n) > 1]:
-        raise NALMError(f"Every column needs a name of its own, {twice[0]!r} is given twice.")
-    for name in names:
-        if not name.isidentifier() or keyword.iskeyword(name):
-            raise NALMError(
-                f"A column's name appears in Python source, so it cannot be {name!r}: use x1, x2, ..."
-            )
-    return names
-
-
-def cleaned(names: Sequence[object]) -> tuple[str, ...]:
-    """Names that can stand in a formula and in Python: no spaces, keywords or pi, none twice.
-
-    >>> cleaned(["mass (kg)", "lambda", "pi", "2nd", "", "a", "a"])
-    ('mass_kg', 'lambda_', 'pi_', 'x2nd', 'x5', 'a', 'a_2')
-    """
-    found: list[str] = []
-    for i, name in enumerate(names):
-        text = re.sub(r"\W+", "_", str(name)).strip("_")[:60] or f"x{i + 1}"
-        text = text if text.isidentifier() else f"x{text}"
-        text = text if text.isidentifier() else f"x{i + 1}"
-        text = f"{text}_" if keyword.iskeyword(text) or text == "pi" else text
-        once, k = text, 2
-        while text in found:
-            text, k = f"{once}_{k}", k + 1
-        found.append(text)
-    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -72,7 +31,7 @@ class Law:
 
     @property
     def size(self) -> int:
-        """How many symbols it takes to write."""
+        """The number of symbols of the law."""
         return size(self.expression)
 
     @property
@@ -81,15 +40,15 @@ class Law:
         return [self.names[i] for i in sorted(used(self.expression))]
 
     def sympy(self) -> sympy.Expr:
-        """The law in SymPy; numbers are exact where they are simple."""
+        """Return the law in SymPy; numbers are exact where they are simple."""
         return _sympy(self.expression, [sympy.Symbol(n) for n in self.names])
 
     def latex(self) -> str:
-        """The law in LaTeX."""
+        """Return the law in LaTeX."""
         return str(sympy.latex(self.sympy()))
 
     def python(self) -> str:
-        """The law as Python source, for numbers or arrays by the inputs' names; every digit is kept.
+        """Return the law as Python source, for numbers or arrays with the names of the inputs; every digit is kept.
 
         >>> Law(Sum((Input(0), Input(1)), (1.0, -2.5), 3.0), ("a", "b")).python()
         'a - 2.5*b + 3.0'
@@ -97,14 +56,14 @@ class Law:
         return _python(self.expression, self.names)
 
     def predict(self, x: Any) -> Array:
-        """The law on every row of x (rows, inputs), in float64."""
+        """Evaluate the law on every row of x (rows, inputs), in float64."""
         x = np.asarray(x, dtype=np.float64)
         if x.ndim != 2 or x.shape[1] != len(self.names):
             raise NALMError(f"The law takes x of shape (rows, {len(self.names)}), got {x.shape}.")
         return evaluate(self.expression, x)
 
     def to_module(self, dtype: "torch.dtype | None" = None) -> "LawNetwork":
-        """The law as a network of units, (*batch, inputs) -> (*batch, 1): trainable, and it prints its law."""
+        """Build the law as a trainable network of units, (*batch, inputs) -> (*batch, 1), that can print its law."""
         from nalm.discover.law.network import LawNetwork
 
         return LawNetwork(self, dtype=dtype)
@@ -118,19 +77,19 @@ def _sympy(node: Node, symbols: list[sympy.Symbol]) -> sympy.Expr:
         case Input(index):
             return symbols[index]
         case Sum(terms, weights, bias):
-            parts = [spelled(w) * _sympy(t, symbols) for t, w in zip(terms, weights, strict=True)]
-            return sympy.Add(*parts, spelled(bias))
+            parts = [to_sympy(w) * _sympy(t, symbols) for t, w in zip(terms, weights, strict=True)]
+            return sympy.Add(*parts, to_sympy(bias))
         case Power(factors, exponents, coefficient):
-            raised = [_sympy(f, symbols) ** spelled(p) for f, p in zip(factors, exponents, strict=True)]
+            raised = [_sympy(f, symbols) ** to_sympy(p) for f, p in zip(factors, exponents, strict=True)]
             return (
-                sympy.Mul(spelled(coefficient), *raised, evaluate=False)
+                sympy.Mul(to_sympy(coefficient), *raised, evaluate=False)
                 if _keeps(node)
-                else sympy.Mul(spelled(coefficient), *raised)
+                else sympy.Mul(to_sympy(coefficient), *raised)
             )
 
 
 def _keeps(node: Power) -> bool:
-    """Whether SymPy would multiply a number into a sum, which is not how the law was found."""
+    """Tell whether SymPy would multiply a number into a sum, which would change the form of the law."""
     return abs(node.coefficient) != 1 and len(node.factors) == 1 and isinstance(node.factors[0], Sum)
 
 

@@ -28,12 +28,12 @@ class SumStep(nn.Module):
         self.bias = nn.Parameter(torch.tensor([bias], dtype=torch.float64))
 
     def forward(self, x: Tensor) -> Tensor:
-        """The sum, for the columns (*batch, n) it reads."""
+        """Compute the sum of its columns (*batch, n)."""
         y: Tensor = self.unit(self.coefficient * x) + self.bias
         return y
 
     def node(self, columns: Sequence[Node]) -> Node:
-        """What it computes of the columns' expressions."""
+        """Return its expression, given those of all columns."""
         weights = self.unit.weights()["weight"][0] * self.coefficient
         return Sum(tuple(columns[i] for i in self.places), _read(weights), _read(self.bias)[0])
 
@@ -54,12 +54,12 @@ class PowerStep(nn.Module):
         self.coefficient = nn.Parameter(torch.tensor([coefficient], dtype=torch.float64))
 
     def forward(self, x: Tensor) -> Tensor:
-        """The product, for the columns (*batch, n) it reads."""
+        """Compute the product of its columns (*batch, n)."""
         y: Tensor = self.unit(x) * self.coefficient
         return y
 
     def node(self, columns: Sequence[Node]) -> Node:
-        """What it computes of the columns' expressions."""
+        """Return its expression, given those of all columns."""
         factors = tuple(columns[i] for i in self.places)
         return Power(factors, _read(self.unit.weight[0]), _read(self.coefficient)[0])
 
@@ -85,7 +85,7 @@ class LawNetwork(nn.Module):
         self.to(dtype or torch.get_default_dtype())
 
     def _add(self, node: Node) -> int:
-        """Append the steps of an expression; the place of its column."""
+        """Append the steps of an expression; return the index of its column."""
         match node:
             case Input(index):
                 return index
@@ -102,7 +102,7 @@ class LawNetwork(nn.Module):
         return len(self.names) + len(self.steps) - 1
 
     def forward(self, x: Tensor) -> Tensor:
-        """The law on every row of x."""
+        """Evaluate the law on every row of x."""
         if x.shape[-1] != len(self.names):
             raise NALMError(f"The law takes {len(self.names)} inputs, got x of shape {tuple(x.shape)}.")
         columns = list(x.unbind(-1))
@@ -121,7 +121,7 @@ class LawNetwork(nn.Module):
 
     @torch.no_grad()
     def law(self) -> Law:
-        """The law the weights spell now; a number within its own rounding of a simple one is that one."""
+        """Return the law of the present weights; a number within its rounding of a simple one becomes that one."""
         columns: list[Node] = [Input(i) for i in range(len(self.names))]
         for step in self.steps:
             assert isinstance(step, SumStep | PowerStep)
@@ -140,7 +140,7 @@ class Outputs(nn.Module):
         self.networks = nn.ModuleList(networks)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Every law on every row of x."""
+        """Evaluate every law on every row of x."""
         return torch.cat([network(x) for network in self.networks], -1)
 
     def project(self) -> None:
@@ -151,7 +151,7 @@ class Outputs(nn.Module):
 
 
 def _read(values: Tensor) -> tuple[float, ...]:
-    """Numbers as they are meant: 3.7 of the float32 nearest to it."""
+    """Read numbers; one that is the float32 nearest to 3.7 becomes 3.7."""
     u = 2.0**-53 if values.dtype == torch.float64 else 2.0**-24
     found = []
     for v in values.detach().cpu().double().tolist():

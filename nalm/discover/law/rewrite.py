@@ -1,4 +1,4 @@
-"""Other ways to write a law: products multiplied out, and what several terms share taken out of them."""
+"""Other ways to write a law: expanded products, and common factors taken out of sums."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -9,14 +9,14 @@ from nalm.discover.law.expression import Input, Node, Power, Sum, powered, size,
 
 
 def rewritten(node: Node) -> Iterator[Node]:
-    """The law multiplied out, and with common factors taken out, of what it is and of that."""
+    """Yield the law as it is, expanded, factored, and expanded then factored."""
     plain = tidied(whole(node))
     wide = expanded(plain)
     yield from (plain, wide, factored(plain), factored(wide))
 
 
 def expanded(node: Node) -> Node:
-    """Terms c f (t_1 + t_2 + ...) of a sum multiplied out, numbers within rounding of simple ones made so.
+    """Expand terms c f (t_1 + t_2 + ...) of a sum; products within rounding of a simple number become that number.
 
     >>> a, b = Input(0), Input(1)
     >>> expanded(Sum((Power((a, Sum((a, b), (1.0, 0.2))), (1.0, 1.0)), b), (5.0, 1.0)))
@@ -47,7 +47,7 @@ def expanded(node: Node) -> Node:
 
 
 def factored(node: Node) -> Node:
-    """The expression with common factors taken out of its sums, where that makes it shorter.
+    """Factor out common factors of sums where that makes the expression shorter.
 
     >>> a, b, c = Input(0), Input(1), Input(2)
     >>> factored(Sum((Power((a, c), (1.0, -1.0)), Power((b, c), (1.0, -1.0))), (1.0, 1.0)))
@@ -66,14 +66,14 @@ def factored(node: Node) -> Node:
 
 
 def _bases(term: Node) -> dict[Node, float]:
-    """The bases of a term with their exponents."""
+    """Return the bases of a term with their exponents."""
     if isinstance(term, Power):
         return dict(zip(term.factors, term.exponents, strict=True))
     return {term: 1.0}
 
 
 def _taken_out(node: Sum) -> Node | None:
-    """The sum with its most shared factor, to the power -1 or 1, outside."""
+    """Factor out the most common factor of a sum, to the power -1 or 1; return None if no two terms share one."""
     shared = Counter(
         (base, 1.0 if p > 0 else -1.0) for t in node.terms for base, p in _bases(t).items() if abs(p) >= 1
     )

@@ -10,7 +10,7 @@ from nalm.discover.problem import Problem
 
 
 def solve(columns: Array, target: Array) -> Array:
-    """Least squares on columns brought to one size; of columns that repeat others, the shortest solution."""
+    """Solve least squares with columns scaled to one size; for dependent columns return the shortest solution."""
     size = np.sqrt((columns**2).mean(0))
     size = np.where(size > 0, size, 1.0)
     weights = lstsq(columns / size, target, cond=1e-13, lapack_driver="gelsy", check_finite=False)[0]
@@ -18,13 +18,13 @@ def solve(columns: Array, target: Array) -> Array:
 
 
 def additive(problem: Problem) -> Iterator[Node]:
-    r"""y = w.x + b, or a number alone, by least squares with errors relative to y where that is large.
+    r"""Propose y = w.x + b, or a constant, by least squares with errors relative to y where y is large.
 
     .. math:: \min_w \sum_k r_k^2 (y_k - w \cdot x_k)^2, \qquad r_k = 1 / \sqrt{\mathrm{med}|y|^2 + y_k^2}
 
     With units, only columns of y's dimension are added, and a bias only where y has none.
     """
-    if problem.constant and True in problem.biases:
+    if problem.y_is_constant and True in problem.biases:
         yield Sum((), (), float(np.median(problem.y)))
         return
     r, columns = problem.relative, problem.addends

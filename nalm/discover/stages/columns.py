@@ -28,11 +28,11 @@ class Columns:
 
     @classmethod
     def inputs(cls, x: Array, kept: list[int]) -> "Columns":
-        """The inputs themselves."""
+        """Return the inputs as columns."""
         return cls(x[:, kept], [Input(i) for i in kept])
 
     def single(self) -> "Columns":
-        """Squares and reciprocals, and roots of what is positive."""
+        """Return squares and reciprocals of all columns, and roots of positive ones."""
         nodes: list[Node] = []
         for i, node in enumerate(self.nodes):
             positive = bool((self.values[:, i] > 0).all())
@@ -47,7 +47,7 @@ class Columns:
         return Columns(np.stack(values, 1), nodes).distinct()
 
     def paired(self, other: "Columns | None" = None) -> "Columns":
-        """Every operation on every pair: of these columns, or of these with others."""
+        """Apply every operation to every pair of these columns, or of these with others."""
         if other is None:
             left, right = np.triu_indices(len(self.nodes), 1)
             other = self
@@ -70,24 +70,24 @@ class Columns:
         return Columns(values[:, keep], nodes)
 
     def distinct(self) -> "Columns":
-        """Without columns that repeat an earlier one or have no finite value somewhere."""
+        """Drop columns that repeat an earlier one or are not finite on some row."""
         return self.at(_first_of_each(self.values))
 
     def at(self, places: list[int]) -> "Columns":
-        """Some of the columns."""
+        """Return some of the columns, by index."""
         return Columns(self.values[:, places], [self.nodes[i] for i in places])
 
     def joined(self, other: "Columns") -> "Columns":
-        """These columns, then the others'."""
+        """Append the other columns."""
         return Columns(np.concatenate([self.values, other.values], 1), self.nodes + other.nodes).distinct()
 
     def node(self, place: int) -> Node:
-        """The expression of a column, in its shortest form."""
+        """Return the expression of a column, in its shortest form."""
         return tidied(self.nodes[place])
 
 
 def _first_of_each(values: Array) -> list[int]:
-    """The first of equal columns, by a hash of their values; none that is not finite, or constant."""
+    """Return the first of equal columns, by a hash of their values, without constant columns and those not finite."""
     finite = np.isfinite(values).all(0)
     with np.errstate(all="ignore"):
         size = np.sqrt((values**2).mean(0))

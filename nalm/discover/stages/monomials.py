@@ -28,7 +28,7 @@ NOISY = 0.05  # the same where noise is admitted
 
 
 def monomials(problem: Problem) -> Iterator[Node]:
-    r"""y, 1/y or y squared as :math:`\sum_k c_k \prod_i x_i^{p_{ki}}`, with two to five terms.
+    r"""Propose y, 1/y or y squared as :math:`\sum_k c_k \prod_i x_i^{p_{ki}}`, with two to five terms.
 
     More and more terms, for each power of y as long as that leaves clearly less of it.
     """
@@ -51,7 +51,7 @@ def monomials(problem: Problem) -> Iterator[Node]:
             with contextlib.suppress(np.linalg.LinAlgError):
                 p, share = exponents(logs, *weighted(y[rows] ** power), starts, problem.check)
             if share < (PROMISING if problem.noise == 0 else NOISY):
-                yield from _drafts(problem, p, power)
+                yield from _candidates(problem, p, power)
             if share < WORTH * before:
                 left[power] = share
             else:
@@ -59,7 +59,7 @@ def monomials(problem: Problem) -> Iterator[Node]:
 
 
 def weighted(target: Array) -> tuple[Array, Array]:
-    """The target over its size, more of it where it is large, and that weight of each row."""
+    """Return the target times a weight of each row that makes errors relative where it is large, and the weights."""
     weight = 1 / np.sqrt(np.median(np.abs(target)) ** 2 + target**2)
     return target * weight, weight
 
@@ -67,7 +67,7 @@ def weighted(target: Array) -> tuple[Array, Array]:
 def exponents(
     logs: Array, target: Array, weight: Array, starts: Array, check: Callable[[], None]
 ) -> tuple[Array, float]:
-    """The best exponents (terms, inputs) reached from any of the starts, and the share of the target they leave.
+    """Return the best exponents (terms, inputs) reached from any start, and the share of the target they leave.
 
     Levenberg-Marquardt on all starts at once, with the slopes of Kaufman; the worse ones are given up on the way.
     """
@@ -101,7 +101,7 @@ def exponents(
 
 
 def _fit(logs: Array, target: Array, weight: Array, p: Array) -> tuple[Array, Array]:
-    """Residuals (starts, rows) and slopes (starts, terms * inputs, rows) at exponents (starts, terms, inputs)."""
+    """Return residuals (starts, rows) and slopes (starts, terms * inputs, rows) at p (starts, terms, inputs)."""
     m = np.exp(np.clip(p @ logs.T, -60, 60)) * weight
     m /= np.maximum(np.sqrt((m**2).sum(-1, keepdims=True)), 1e-300)
     q, r = np.linalg.qr(m.swapaxes(1, 2))
@@ -114,20 +114,20 @@ def _fit(logs: Array, target: Array, weight: Array, p: Array) -> tuple[Array, Ar
 
 
 def _orthant(x: Array) -> NDArray[np.intp]:
-    """The rows of the most frequent combination of signs, no zeros among them; not more than needed."""
+    """Return up to ``ROWS`` rows of the most frequent combination of signs, without zeros."""
     rows = np.flatnonzero((x != 0).all(1))
     signs, which, count = np.unique(x[rows] > 0, axis=0, return_inverse=True, return_counts=True)
     return np.asarray(rows[which.ravel() == np.argmax(count)][:ROWS] if len(signs) else rows, np.intp)
 
 
 def _nearest(logs: Array, y: Array) -> Array:
-    """The exponents of the single product that is nearest."""
+    """Return the exponents of the nearest single product."""
     terms = np.column_stack([logs, np.ones(len(y))])
     return np.asarray(solve(terms, np.log(np.abs(y)))[:-1])
 
 
-def _drafts(problem: Problem, p: Array, power: float) -> Iterator[Node]:
-    """The weights on all rows: with exponents as halves, then as they are; whole where signs change."""
+def _candidates(problem: Problem, p: Array, power: float) -> Iterator[Node]:
+    """Solve the weights on all rows: exponents rounded to halves, then as they are; integers where signs change."""
     x = problem.x[:, problem.columns]
     target, weight = weighted(problem.y**power)
     p = np.where((x <= 0).any(0), np.round(p), p)

@@ -13,7 +13,7 @@ WIDEST, WIDEST_QUOTIENT = 20, 8  # inputs; their monomials are some 230 and 45 c
 
 
 def polynomial(problem: Problem) -> Iterator[Node]:
-    """y, y squared or 1/y as a polynomial of degree 2 by least squares; then y as a quotient of two."""
+    """Propose y, y squared or 1/y as a polynomial of degree 2 by least squares; then y as a quotient of two."""
     columns, y = problem.columns, problem.y
     n = len(columns)
     if not n or n > WIDEST or (n + 1) * (n + 2) // 2 + 4 > len(y):

@@ -11,14 +11,14 @@ from nalm.discover.stages.additive import solve
 
 
 def power(problem: Problem) -> Iterator[Node]:
-    r"""y = c x_1^{p_1} x_2^{p_2} ..., from log|y| = log|c| + sum p_i log|x_i|.
+    r"""Propose y = c x_1^{p_1} x_2^{p_2} ..., from log|y| = log|c| + sum p_i log|x_i|.
 
     An input that is 0 where y is not has no power; elsewhere rows with a zero are left out. Exponents of
     inputs that go negative are whole, and sign(y) prod sign(x_i)^{p_i} must be one constant. With units the
     exponents keep to :math:`\sum_i p_i \dim x_i = \dim y`, as fitted and with as many halves as that allows.
     """
     x, y = problem.x, problem.y
-    columns = [i for i in (*problem.columns, *problem.steady) if not ((x[:, i] == 0) & (y != 0)).any()]
+    columns = [i for i in (*problem.columns, *problem.constants) if not ((x[:, i] == 0) & (y != 0)).any()]
     rows = (y != 0) & (x[:, columns] != 0).all(1)
     if not columns or rows.sum() <= len(columns) + 1:
         return
@@ -53,7 +53,7 @@ def _free(
 def _balanced(
     logs: Array, target: Array, whole: Mask, constant: bool, problem: Problem, columns: list[int]
 ) -> Fits:
-    """With units: p = p_0 + N z, where N spans the exponents of products without a dimension."""
+    """Fit p = p_0 + N z with units, where N spans the exponents of products without a dimension."""
     assert problem.dimensions is not None
     units, wanted = [problem.dimensions[0][i] for i in columns], problem.dimensions[1]
     start = balanced(np.zeros(len(columns)), units, wanted)

@@ -16,13 +16,13 @@ SCALES = (1.5, -1.5, 0.6, -0.6)  # of the first exponents along the leading eige
 
 
 def powersum(problem: Problem) -> Iterator[Node]:
-    r"""y = w.x + b + c \prod x_i^{p_i}, the powers of positive inputs only.
+    r"""Propose y = w.x + b + c \prod x_i^{p_i}, with powers of positive inputs only.
 
     The sum and c are solved in closed form for every p (Golub and Pereyra; slopes of Kaufman), so that only
     the exponents are searched: :math:`\min_p \| (I - Q Q^T)(y - c\,m(p)) \|^2`. With units p = p_0 + N z keeps
     the dimension of y, and only inputs of that dimension are in the sum.
     """
-    positive = [i for i in (*problem.columns, *problem.steady) if (problem.x[:, i] > 0).all()]
+    positive = [i for i in (*problem.columns, *problem.constants) if (problem.x[:, i] > 0).all()]
     start, moves = _subspace(problem, positive)
     if not positive or start is None or len(problem.y) < len(problem.addends) + len(positive) + 4:
         return
@@ -52,11 +52,11 @@ def powersum(problem: Problem) -> Iterator[Node]:
         fit = levenberg(residual, first, steps=60, check=problem.check, enough=1e-24)
         p = fit.parameters if moves is None else start + moves @ fit.parameters
         if fit.error < (1e-3 if problem.noise == 0 else 0.9) and np.abs(p).max() < LARGEST:
-            yield from _drafts(p, positive, problem)
+            yield from _candidates(p, positive, problem)
 
 
 def _subspace(problem: Problem, positive: list[int]) -> tuple[Array | None, Array | None]:
-    """With units: exponents p_0 that give the dimension of y, if there are any, and the moves N that keep it."""
+    """Return, with units, exponents p_0 of the dimension of y, if there are any, and the changes N that keep it."""
     if problem.dimensions is None:
         return np.zeros(len(positive)), None
     units = [problem.dimensions[0][i] for i in positive]
@@ -64,7 +64,7 @@ def _subspace(problem: Problem, positive: list[int]) -> tuple[Array | None, Arra
 
 
 def _exponents(p: Array, positive: list[int], problem: Problem) -> Iterator[Array]:
-    """Rounded to whole numbers, to halves, and as they are."""
+    """Yield the exponents rounded to integers, to halves, and as they are."""
     if problem.dimensions is None:
         yield from (np.round(p), np.round(2 * p) / 2, p)
         return
@@ -75,7 +75,7 @@ def _exponents(p: Array, positive: list[int], problem: Problem) -> Iterator[Arra
 
 
 def _starts(rest: Array, logs: Array) -> Iterator[Array]:
-    """Along the leading eigenvector of the second moments of what a linear model leaves."""
+    """Yield starts along the leading eigenvector of the second moments of the residual of a linear model."""
     if not logs.shape[1]:
         yield np.empty(0)  # the units leave no choice
         return
@@ -89,8 +89,8 @@ def _starts(rest: Array, logs: Array) -> Iterator[Array]:
         yield scale * leading
 
 
-def _drafts(p: Array, positive: list[int], problem: Problem) -> Iterator[Node]:
-    """The last sum solved with every choice of exponents."""
+def _candidates(p: Array, positive: list[int], problem: Problem) -> Iterator[Node]:
+    """Solve the last sum for every choice of exponents."""
     r = problem.relative
     inputs = tuple(Input(i) for i in problem.addends)
     for exponents in _exponents(p, positive, problem):

@@ -15,7 +15,7 @@ STARTS, WIDE = 2, 30  # beyond so many inputs, one start: it is either right or 
 
 
 def product(problem: Problem) -> Iterator[Node]:
-    r"""y = c (u.x + a)(v.x + b), or c (u.x)(v.x) + w.x + b, or one over either.
+    r"""Propose y = c (u.x + a)(v.x + b), or c (u.x)(v.x) + w.x + b, or one over either.
 
     .. math:: \min_{u,v} \| (I - Q Q^T)((Xu)(Xv) - y) \|^2, \qquad Q \text{ a basis of } 1, x_1, x_2, \dots
 
@@ -66,13 +66,13 @@ def _factors(
     if fit.error > (1e-4 if problem.noise == 0 else 0.9):
         return
     u, v = fit.parameters.reshape(2, -1) / project.scale
-    yield from _drafts(u, v, target, exponent, x, inputs)
+    yield from _candidates(u, v, target, exponent, x, inputs)
 
 
-def _drafts(
+def _candidates(
     u: Array, v: Array, target: Array, exponent: float, x: Array, inputs: tuple[Input, ...]
 ) -> Iterator[Node]:
-    """The projected loss leaves out what is linear: none of it, a bias in each sum, or a sum beside them."""
+    """Add the linear part, which the projected loss ignores: none, a bias in each sum, or a sum beside the product."""
     scales = typical(u), typical(v)
     u, v, c = u / scales[0], v / scales[1], scales[0] * scales[1]
     a, b = x @ u, x @ v
@@ -90,7 +90,7 @@ def _drafts(
 
 
 def _start(moments: Array) -> Array | None:
-    """Two sums whose symmetric product has these second moments, as nearly as two sums can."""
+    """Return two sums whose symmetric product has second moments nearest to these."""
     values, vectors = np.linalg.eigh(moments)
     low, high = values[0], values[-1]
     if len(values) < 2:

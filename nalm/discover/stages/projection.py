@@ -1,4 +1,4 @@
-"""Taking out what a linear model explains: the part of y that carries structure, and where to start from it."""
+"""Projection: the residual of a linear model, which shows the structure of y, and initial values from it."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ class Projector:
         return values - self.basis @ (self.basis.T @ values)
 
     def curvature(self, rest: Array) -> Array:
-        r"""Second moments :math:`\sum_k r_k z_{ki} z_{kj} / n` of what is left of y: its Hessian, nearly.
+        r"""Return the second moments :math:`\sum_k r_k z_{ki} z_{kj} / n` of the residual, close to its Hessian.
 
         For independent columns, of a product of sums (u.x)(v.x) it is the symmetric part of u v^T; of a
         product of powers it is close to p p^T. The diagonal is weighted by the columns' own kurtosis.

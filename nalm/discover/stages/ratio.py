@@ -1,4 +1,4 @@
-"""Stage R, one sum over another: the vector that u.x - y (v.x) = 0 leaves no choice about."""
+"""Stage R, one sum over another: the null vector of u.x - y (v.x) = 0."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +10,7 @@ from nalm.discover.problem import Problem
 
 
 def null_vector(columns: Array) -> Array:
-    """The combination of columns that is nearest to zero: inverse iteration on their triangular factor."""
+    """Return the combination of columns nearest to zero, by inverse iteration on their triangular factor."""
     size = np.sqrt((columns**2).sum(0))
     size = np.where(size > 0, size, 1.0)
     triangle = qr(columns / size, mode="r", check_finite=False)[0][: columns.shape[1]]
@@ -27,7 +27,7 @@ def null_vector(columns: Array) -> Array:
 
 
 def ratio(problem: Problem) -> Iterator[Node]:
-    """y = (u.x + a) / (v.x + b), without and with the two biases."""
+    """Propose y = (u.x + a) / (v.x + b), without and with the two biases."""
     inputs = [Input(i) for i in problem.columns]
     x = problem.x[:, problem.columns]
     for bias in (False, True):
@@ -36,7 +36,7 @@ def ratio(problem: Problem) -> Iterator[Node]:
 
 
 def quotient(terms: Sequence[Node], values: Array, problem: Problem, bias: bool) -> Iterator[Node]:
-    """The best quotient of two sums of the same terms, scaled so that its typical weight is 1."""
+    """Propose the best quotient of two sums of the same terms, scaled so that its typical weight is 1."""
     y = problem.y
     if bias:
         values = np.column_stack([values, np.ones(len(y))])
@@ -55,6 +55,6 @@ def quotient(terms: Sequence[Node], values: Array, problem: Problem, bias: bool)
 
 
 def typical(weights: Array) -> float:
-    """The median of the large entries, positive: what a weight of 1 has become."""
+    """Return the median size of the large entries: the scale of a weight of 1."""
     sizes = np.abs(weights)
     return float(np.median(sizes[sizes > sizes.max() / 2]))

@@ -1,4 +1,4 @@
-"""Stage S, a search among scratch columns whose last layer is never searched: all pairs from one Gram matrix."""
+"""Stage S, a search among scratch columns: one Gram matrix gives the error of every column and every pair."""
 
 from collections.abc import Iterator
 
@@ -16,20 +16,20 @@ SINGLES, PAIRS, GROWN = 8, 10, 4  # how many of the best are looked at
 
 
 def scratchpad(problem: Problem) -> Iterator[Node]:
-    """Sums, or products of powers, of inputs and scratch columns; also one over a sum, and a sum's root.
+    """Propose sums and products of powers of inputs and scratch columns, one over a sum, and the root of a sum.
 
     The target (y, 1/y, y squared or log|y|) and all columns lose what the inputs explain. Then one Gram
     matrix gives the error of every column and of every pair in closed form, and the best are fitted.
     """
-    return _climbed(problem, WIDEST, deep=False)
+    return _propose(problem, WIDEST, deep=False)
 
 
 def deep_scratchpad(problem: Problem) -> Iterator[Node]:
-    """The same with a second level of columns: an operation on an input and a scratch column."""
-    return _climbed(problem, DEEPEST, deep=True)
+    """Propose the same with a second level of columns: an operation on an input and a scratch column."""
+    return _propose(problem, DEEPEST, deep=True)
 
 
-def _climbed(problem: Problem, widest: int, deep: bool) -> Iterator[Node]:
+def _propose(problem: Problem, widest: int, deep: bool) -> Iterator[Node]:
     kept = sorted(relevant(problem)[:widest])
     if not kept or len(problem.y) < len(kept) + 6:
         return
@@ -44,7 +44,7 @@ def _climbed(problem: Problem, widest: int, deep: bool) -> Iterator[Node]:
 
 
 def _search(target: str, inputs: Columns, pad: Columns, problem: Problem) -> Iterator[Node]:
-    """The drafts of one target, nearest first: chosen on some rows, fitted on all."""
+    """Yield the candidates of one target, nearest first: chosen on some rows, fitted on all."""
     y, logs = problem.y, target == "log"
     if (target in ("log", "1/y") and (y == 0).any()) or (target == "y^2" and (y <= 0).any()):
         return
@@ -59,16 +59,16 @@ def _search(target: str, inputs: Columns, pad: Columns, problem: Problem) -> Ite
         return
     base, columns = (np.log(np.abs(c.values)) if logs else c.values for c in (inputs, pad))
     weight = np.ones(len(y)) if logs else 1 / np.sqrt(np.median(np.abs(t)) ** 2 + t**2)
-    near = 300 * problem.u if problem.noise == 0 else None
+    near = 300 * problem.roundoff if problem.noise == 0 else None
     few = slice(len(base))
     for places in _best(base, columns, t[few], weight[few], near):
         problem.check()
         nodes = (*inputs.nodes, *(pad.node(i) for i in places))
-        yield from _drafts(target, nodes, t * weight, weight, problem)
+        yield from _candidates(target, nodes, t * weight, weight, problem)
 
 
 def _best(base: Array, columns: Array, t: Array, weight: Array, near: float | None) -> list[list[int]]:
-    """The columns, pairs and larger sets that leave least of the target: about rounding, ``near``, if given."""
+    """Return the columns, pairs and larger sets with the smallest residual: at most about ``near``, if given."""
     basis, _ = np.linalg.qr(np.column_stack([np.ones(len(t)), base]) * weight[:, None])
     size = np.sqrt((columns**2).mean(0))
     columns, t = columns / size * weight[:, None], t * weight
@@ -94,7 +94,7 @@ def _best(base: Array, columns: Array, t: Array, weight: Array, near: float | No
 
 
 def _pairs(columns: Array, t: Array, total: float) -> list[tuple[int, int, float]]:
-    """The pairs that leave least, from the 2 x 2 normal equations of unit columns."""
+    """Return the pairs with the smallest residual, from the 2 x 2 normal equations of unit columns."""
     gram, against = columns.T @ columns, columns.T @ t
     i, j = np.triu_indices(len(against), 1)
     c = gram[i, j]
@@ -107,7 +107,7 @@ def _pairs(columns: Array, t: Array, total: float) -> list[tuple[int, int, float
 
 
 def _grown(start: list[int], columns: Array, t: Array, total: float) -> list[tuple[list[int], float]]:
-    """A pair with a third and a fourth column, each the one that leaves least."""
+    """Extend a pair by a third and a fourth column, each the one with the smallest residual."""
     places, found = list(start), []
     for _ in range(2):
         basis, _ = np.linalg.qr(columns[:, places])
@@ -120,10 +120,10 @@ def _grown(start: list[int], columns: Array, t: Array, total: float) -> list[tup
     return found
 
 
-def _drafts(
+def _candidates(
     target: str, nodes: tuple[Node, ...], t: Array, weight: Array, problem: Problem
 ) -> Iterator[Node]:
-    """The last layer solved on all rows: without a constant, then with one."""
+    """Solve the last layer on all rows: without a constant, then with one."""
     values = np.stack([evaluate(n, problem.x) for n in nodes], 1)
     values = np.log(np.abs(values)) if target == "log" else values
     if not np.isfinite(values).all():
@@ -140,7 +140,7 @@ def _drafts(
 
 
 def relevant(problem: Problem) -> list[int]:
-    """The columns, the one that y depends on most first: by ranks, by size and sign, alone and in pairs."""
+    """Rank the columns by how much y depends on them: by ranks, by size and sign, alone and in pairs."""
     x, y = problem.x[:, problem.columns], problem.y
     n = len(y)
     ranks = np.argsort(np.argsort(y)) / n - 0.5

@@ -1,0 +1,31 @@
+"""The three verdicts of a certificate, and what each means for a law and for a system of equations."""
+
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """The first word of a certificate; it compares and is written to JSON as its text.
+
+    >>> Verdict.EXACT == "exact", f"{Verdict('none')}"
+    (True, 'none')
+    """
+
+    EXACT = "exact"
+    CONSISTENT = "consistent"
+    NONE = "none"
+
+
+LAW_MEANING = {
+    Verdict.EXACT: "On every row the law differs from the data by no more than rounding, also on rows the search "
+    "never saw, and a further term of natural size would have shown. Outside the ranges it was tested for "
+    "it is an extrapolation.",
+    Verdict.CONSISTENT: "What the law leaves looks like noise: no further term was found in it. This is weaker than "
+    "exact: another law may fit as well, above all with few rows.",
+    Verdict.NONE: "Nothing is proven: this is the best of the laws that were tried. Do not trust it beyond these rows.",
+}
+
+SYSTEM_MEANING = {
+    Verdict.EXACT: "Every sample is met to six digits of the spread, also those of a forecast.",
+    Verdict.CONSISTENT: "What is left looks like noise. Another system may fit as well, above all with few samples.",
+    Verdict.NONE: "Nothing is proven: this is the best system that was found. Do not trust it beyond these samples.",
+}
