@@ -66,9 +66,6 @@ LONG = {  # files over 250 lines, and why they are not two
     "report/sections/two_digits.py": "one section of the page",
     "results/store.py": "one class: the table of runs and who works on them",
     "testing.py": "one list of checks, read one at a time",
-    "units/base.py": "the contract of a unit",
-    "units/nalu.py": "four units of one paper",
-    "units/npu.py": "five units of one paper",
 }
 
 

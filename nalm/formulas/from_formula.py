@@ -12,7 +12,7 @@ from torch import Tensor
 from nalm.errors import NALMError
 from nalm.formulas.parse import parse
 from nalm.units import NAU, NLRL, NMU, NRU, NSR, NACMul, RealNPU, Unit
-from nalm.units.npu import EXPONENTS
+from nalm.units.power import EXPONENTS
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -12,15 +12,15 @@ from nalm.units.base import Unit as Unit
 
 from nalm.units.nac import NAC as NAC
 from nalm.units.nac import NACMul as NACMul
-from nalm.units.nac import NACMulSigmoid as NACMulSigmoid
-from nalm.units.nac import NACMulClamped as NACMulClamped
+from nalm.units.nac_ablations import NACMulSigmoid as NACMulSigmoid
+from nalm.units.nac_ablations import NACMulClamped as NACMulClamped
 from nalm.units.nalu import NALU as NALU
 from nalm.units.nalu import NALUSeparate as NALUSeparate
-from nalm.units.nalu import GNALU as GNALU
+from nalm.units.gnalu import GNALU as GNALU
 from nalm.units.inalu import INALU as INALU
-from nalm.units.inalu import InputGatedINALU as InputGatedINALU
-from nalm.units.inalu import INAC as INAC
-from nalm.units.inalu import IMNAC as IMNAC
+from nalm.units.input_gated_inalu import InputGatedINALU as InputGatedINALU
+from nalm.units.inac import INAC as INAC
+from nalm.units.inac import IMNAC as IMNAC
 from nalm.units.nau import NAU as NAU
 from nalm.units.nmu import NMU as NMU
 from nalm.units.nmu import NormalisedNMU as NormalisedNMU
@@ -28,12 +28,12 @@ from nalm.units.nmu import SigmoidNMU as SigmoidNMU
 from nalm.units.snmu import SNMU as SNMU
 from nalm.units.snmu import StgNMU as StgNMU
 from nalm.units.snmu import StgProduct as StgProduct
-from nalm.units.nalu import GatedNAUNMU as GatedNAUNMU
+from nalm.units.gated_nau_nmu import GatedNAUNMU as GatedNAUNMU
 from nalm.units.npu import NaiveNPU as NaiveNPU
 from nalm.units.npu import NPU as NPU
 from nalm.units.npu import RealNPU as RealNPU
-from nalm.units.npu import ModifiedNPU as ModifiedNPU
-from nalm.units.npu import ModifiedRealNPU as ModifiedRealNPU
+from nalm.units.modified_npu import ModifiedNPU as ModifiedNPU
+from nalm.units.modified_npu import ModifiedRealNPU as ModifiedRealNPU
 from nalm.units.nru import NRU as NRU
 from nalm.units.nru import NRUSeparateSign as NRUSeparateSign
 from nalm.units.nmru import NMRU as NMRU

@@ -8,7 +8,8 @@ from torch import Tensor
 
 from nalm import functional as F
 from nalm.units import spelling
-from nalm.units.base import EpsUnit, Formulas, Spelled, Symbols, Weights
+from nalm.units.base import Formulas, Spelled, Symbols, Weights
+from nalm.units.epsilon import EpsUnit
 from nalm.units.start import Start, Uniform
 
 

@@ -7,8 +7,9 @@ from torch import Tensor
 
 from nalm import functional as F
 from nalm.units import spelling
-from nalm.units.base import EpsUnit, Formulas, Spelled, Symbols, Weights
-from nalm.units.inalu import IMNAC
+from nalm.units.base import Formulas, Spelled, Symbols, Weights
+from nalm.units.epsilon import EpsUnit
+from nalm.units.inac import IMNAC
 from nalm.units.start import Constant, Start, Uniform
 
 

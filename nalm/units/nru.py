@@ -10,7 +10,7 @@ from nalm.errors import NALMError
 from nalm.units import spelling
 from nalm.units.base import Formulas, Spelled, Symbols, Weights
 from nalm.units.bounded import BoundedUnit
-from nalm.units.inalu import IMNAC
+from nalm.units.inac import IMNAC
 from nalm.units.nau import NAU
 
 TANH_SCALE = 1000.0

@@ -11,7 +11,7 @@ from nalm import functional as F
 from nalm.errors import NALMError
 from nalm.units import spelling
 from nalm.units.base import Formulas, Spelled, Symbols, Unit, Weights
-from nalm.units.nac import GOLD_PRODUCT
+from nalm.units.gold import GOLD_PRODUCT
 from nalm.units.nmu import NMU
 from nalm.units.start import Constant, Normal, Start
 
