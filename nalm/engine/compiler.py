@@ -1,8 +1,12 @@
 """Functions compiled once and called without guards, and a network's methods as functions of its parameters."""
 
+import contextlib
+import functools
+import shlex
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -13,6 +17,46 @@ from nalm.engine.model import Tensors
 from nalm.errors import NALMError
 
 Function = Callable[..., object]
+CONTRACT = "enable_floating_point_contract_flag"  # torch pastes its value into the compiler's command line
+
+
+@functools.cache
+def options() -> dict[str, str | bool]:
+    """Settings of torch's C++ generator.
+
+    Wrap signed integers, as the draws need: gcc and clang have a flag for it, MSVC always does. torch has no option
+    for further flags, but passes one value on as text. And run the last, incomplete vector of a loop as a scalar
+    loop: on AVX2 a partial vector goes through the stack, and loops over a unit's few weights are nothing else.
+    """
+    from torch._inductor import config as inductor  # takes a second, which uncompiled training need not spend
+
+    found: dict[str, str | bool] = {}
+    contract = getattr(inductor.cpp, CONTRACT, None)
+    if isinstance(contract, str):
+        found[f"cpp.{CONTRACT}"] = f"{contract} -fwrapv"
+    if hasattr(inductor.cpp, "enable_loop_tail_vec"):
+        found["cpp.enable_loop_tail_vec"] = False
+    return found
+
+
+@contextlib.contextmanager
+def _quoted_library_folder() -> Iterator[None]:
+    """Quote the folder of torch's libraries while it compiles: torch puts it bare into a shell-like command.
+
+    Without this nothing compiles where torch is installed below a folder with a space in its name.
+    """
+    folder = str(Path(torch.__file__).parent / "lib")
+    if shlex.quote(folder) == folder:
+        yield
+        return
+    from torch.utils import cpp_extension
+
+    before = cpp_extension.TORCH_LIB_PATH
+    cpp_extension.TORCH_LIB_PATH = shlex.quote(before)
+    try:
+        yield
+    finally:
+        cpp_extension.TORCH_LIB_PATH = before
 
 
 class _Method(nn.Module):
@@ -73,12 +117,12 @@ class Compiler:
             _own_code(function),
             fullgraph=True,
             dynamic=False,
-            options={"guard_filter_fn": lambda entries: [False] * len(entries)},
+            options={"guard_filter_fn": lambda entries: [False] * len(entries), **options()},
         )
 
         def first(*arguments: object) -> object:
             try:
-                with warnings.catch_warnings():
+                with _quoted_library_folder(), warnings.catch_warnings():
                     # torch's own notices while it compiles; nothing of ours passes through here
                     warnings.simplefilter("ignore", DeprecationWarning)
                     warnings.simplefilter("ignore", FutureWarning)

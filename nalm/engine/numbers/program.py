@@ -73,7 +73,7 @@ class Program:
         s = {
             "lr": self._vector([r.lr for r in recipes]),
             "train": draws.keys(self.seeds, "train", device=self.device),
-            "grid": self.data.train.grid(first.batch),
+            "grid": draws.packed(self.data.train.grid(first.batch)),
         }
         if self.case.sample:
             s["rows"] = draws.keys(self.seeds, "rows", device=self.device)
@@ -111,7 +111,7 @@ class Program:
 
     def _batch(self, s: Tensors, step: Tensor) -> Tensor:
         if not self.case.sample:
-            return self.data.train(s["train"], step, s["grid"]).mT
+            return self.data.train(s["train"], step, draws.unpacked(s["grid"])).mT
         rows = fixed_rows(s["rows"], step, self.case.recipe.batch, self.case.sample, self.case.inputs)
         return self.data.train(s["train"], torch.zeros_like(step), rows).mT
 
@@ -232,7 +232,7 @@ class Program:
         s = self.settings
         if "evaluate" not in s:
             s["evaluate"] = torch.stack([draws.keys(self.seeds, which, device=self.device) for which in SETS])
-            s["validation grid"], s["test grid"] = self.data.grids()
+            s["validation grid"], s["test grid"] = map(draws.packed, self.data.grids())
         metrics = METRICS["mse"], METRICS[self.case.threshold.metric]
         judges, both = (self._judge, self._exact), (self.params, self.params)
         if self.case.threshold.metric == "rule":  # the test is of what the weights spell
@@ -240,7 +240,8 @@ class Program:
 
         def sets(start: Tensor, keys: Tensor, grids: tuple[Tensor, Tensor]) -> Sets:
             samplers, at = (self.data.train, self.data.test), torch.zeros_like(start)
-            x = [f(keys[i], at, grids[i] + start * f.inputs).mT for i, f in enumerate(samplers)]
+            positions = [draws.unpacked(words) for words in grids]
+            x = [f(keys[i], at, positions[i] + start * f.inputs).mT for i, f in enumerate(samplers)]
             return [(part, self.data.target(part)) for part in x]
 
         def errors(
