@@ -14,7 +14,7 @@ from nalm.units.base import Unit, Weights
 class BoundedUnit(Unit):
     """A unit with one weight in a legal interval, pressed towards discrete values.
 
-    ``penalty`` is the shape of the pressure, linear (published runs) or squared (document 002).
+    ``penalty`` is linear (published runs) or squared (draft of Madsen & Johansen 2020, eqs. 3 and 5).
     ``bounds="clip"`` clamps after the step; ``"penalty"`` leaves the parameter free, clamps it in the
     forward pass and adds the penalty ``bounds``.
     """

@@ -21,7 +21,7 @@ from nalm.units.start import Start, Uniform
 def nac_start(in_features: int, out_features: int) -> float:
     """Half width r of U[-r, r] that gives tanh(U) sigmoid(U) the variance 2 / (in + out).
 
-    Solves document 002, eq. 8, as stable-nalu does: at least 5 features are counted, which caps
+    Solves eq. 8 of the draft of Madsen & Johansen 2020 as stable-nalu does: at least 5 features are counted, which caps
     r at 9.47, where the weights are all but saturated.
     """
 

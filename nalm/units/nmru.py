@@ -1,4 +1,4 @@
-"""Neural Multiplicative Reciprocal Unit (Mistry, Farrahi & Hare; thesis 5.2.2 and G.6, document 000)."""
+"""Neural Multiplicative Reciprocal Unit (Mistry et al. 2021; Mistry 2023, sections 5.2.2 and G.6)."""
 
 import math
 

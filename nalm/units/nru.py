@@ -1,4 +1,4 @@
-"""Neural Reciprocal Unit (Mistry, Farrahi & Hare; thesis 5.2.1 and G.1, document 000)."""
+"""Neural Reciprocal Unit (Mistry et al. 2021, arXiv:2110.05177; Mistry 2023, sections 5.2.1 and G.1)."""
 
 from typing import Literal
 
@@ -24,7 +24,7 @@ class NRU(NAU):
 
     with :math:`\alpha = \tanh(s W)^2` in training, a smooth stand-in for :math:`\alpha = |W|`, which is
     used in evaluation; both agree at {-1, 0, 1} for a large ``tanh_scale`` s. 1 multiplies by an input, -1
-    divides by it, 0 leaves it out. Departs from the paper: nothing (document 000 drops the exponent in eq. 6; the
+    divides by it, 0 leaves it out. Departs from the paper: nothing (Mistry et al. 2021, eq. 6, omits the exponent; the
     thesis has it).
 
     >>> NRU.solved("divide").formulas()

@@ -1,4 +1,4 @@
-"""Stochastic NMU (Mistry, Farrahi & Hare; thesis chapter 4, document 004) and stochastic gates."""
+"""Stochastic NMU (Mistry et al. 2022, arXiv:2211.05624; Mistry 2023, chapter 4) and stochastic gates."""
 
 import math
 from collections.abc import Mapping

@@ -95,6 +95,18 @@ def test_lines_that_nobody_uses_are_left_out():
     assert network.text(letters(3)) == "o2 = b + c; -o2"
 
 
+def selector_that_does(in_features: int, working) -> FrozenSelector:
+    """A selector with weights set by hand: per step an operation and the places it sees, lines after the inputs."""
+    made = FrozenSelector(in_features, 1, steps=len(working)).eval()
+    choice, mask = (torch.zeros_like(p) for p in (made.choice_hat, made.mask_hat))
+    for t, (name, places) in enumerate(working):
+        k = OPERATIONS.index(name)
+        choice[t, k] = 1.0
+        mask[t, :, (k + 1) % 4] = 1.0
+        mask[t, list(places)] = choice[t]
+    return made.assign_({"choice": choice, "mask": mask})
+
+
 # -- the mask -----------------------------------------------------------------------------------
 
 
@@ -105,7 +117,7 @@ def test_the_mask_over_all_subsets_of_three_inputs(name):
         chosen = [x[i].item() for i in seen]
         total, product = sum(chosen), float(torch.tensor([1.0, *chosen]).prod())
         expected = {"add": total, "sub": -total, "mul": product, "div": 1 / product}[name]
-        network = FrozenSelector.of_working(3, [(name, seen)])
+        network = selector_that_does(3, [(name, seen)])
         assert network(x).item() == pytest.approx(expected), seen
 
 
@@ -123,7 +135,7 @@ def test_each_input_goes_to_one_module_and_an_unwritten_line_is_neutral():
 
 def test_a_line_is_seen_by_the_next_step():
     for first, second in itertools.product(OPERATIONS, repeat=2):
-        network = FrozenSelector.of_working(4, [(first, (0, 1)), (second, (2, 4))])
+        network = selector_that_does(4, [(first, (0, 1)), (second, (2, 4))])
         a, b, c = 1.5, 2.5, 3.0
         expected = CUMULATIVE[second](CUMULATIVE[first](a, b), c)
         assert network(torch.tensor([a, b, c, 9.0])).item() == pytest.approx(expected)
