@@ -109,7 +109,10 @@ def markdown() -> str:
         "",
         "| " + " | ".join(_HEAD) + " |",
         "|" + " --- |" * len(_HEAD),
-        *("| " + " | ".join(cell.replace("|", r"\|") for cell in _cells(row)) + " |" for row in capabilities()),
+        *(
+            "| " + " | ".join(cell.replace("|", r"\|") for cell in _cells(row)) + " |"
+            for row in capabilities()
+        ),
     ]
     return "\n".join(lines) + "\n"
 

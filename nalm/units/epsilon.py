@@ -32,10 +32,10 @@ class EpsUnit(Unit):
         super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
 
     def size(self, x: Tensor) -> Tensor:
-        """What is raised to powers: the magnitude, with the epsilon."""
+        """Return the magnitude plus epsilon, which is raised to powers."""
         return x.abs() + self.eps
 
     def powers(self, x: Tensor, weight: Tensor, *columns: Tensor) -> Tensor:
-        """Product of powers of sizes: through logarithms as published, or exact without epsilon."""
+        """Multiply powers of sizes: through logarithms as published, or exactly if epsilon is 0."""
         raised = F.power_product if self.eps == 0 else F.log_product
         return raised(x, weight, *columns, of=self.size)

@@ -12,11 +12,11 @@ from nalm.units.nac import TanhSigmoid
 from nalm.units.start import Normal, Start
 
 OMEGA = 20.0  # largest logarithm of a product
-SATURATION = 20.0  # raw parameters beyond it are not pushed any further
+SATURATION = 20.0  # the penalty is 0 for raw parameters beyond it
 
 
 def unsaturated(*raw: Tensor) -> Tensor:
-    r"""The published pressure :math:`\sum_\theta \mathrm{mean}\,\max(20 - |\theta|, 0)`, one value per run.
+    r"""Compute the published penalty :math:`\sum_\theta \mathrm{mean}\,\max(20 - |\theta|, 0)`, one value per run.
 
     The last tensor may be a vector per run; all others are matrices.
     """
@@ -41,7 +41,7 @@ def _sign(x: Tensor, selected: Tensor) -> Tensor:
 
 
 class _Saturating(TanhSigmoid):
-    """The NAC's weight, starting and pressed as in the iNALU."""
+    """The NAC's weight with the initialisation and penalty of the iNALU."""
 
     def start(self) -> dict[str, Start]:
         shape = (self.out_features, self.in_features)
@@ -79,7 +79,7 @@ class IMNAC(_Saturating, EpsUnit):
         \prod_i \bigl(\mathrm{sign}(x_i)\,|W_{oi}| + 1 - |W_{oi}|\bigr)
 
     1 multiplies by an input, -1 divides by it, 0 leaves it out; an output never exceeds e^20.
-    The exact form (``eps=0``) drops that bound as well. The thesis omits the sum; code has it.
+    The exact form (``eps=0``) drops that bound as well. Mistry 2023 omits the sum; the code has it.
 
     >>> IMNAC.solved("divide").formulas()
     [a/b]

@@ -12,7 +12,7 @@ from nalm.units.start import Start, Uniform
 
 
 class InputGatedINALU(NALUSeparate):
-    r"""What the power units' code calls iNALU: its two paths behind the gate of the NALU, which looks at the input.
+    r"""The paths of the iNALU behind the gate of the NALU, which looks at the input.
 
     .. math:: y_o = \sigma(G x)_o\,\mathrm{iNAC}(x)_o + (1 - \sigma(G x)_o)\,\mathrm{iMNAC}(x)_o
 

@@ -15,13 +15,13 @@ TERNARY = ("multiply", "divide", "reciprocal", "select")
 
 
 class ModifiedRealNPU(RealNPU):
-    r"""The RealNPU made robust for multiplication and division (thesis 5.4).
+    r"""The RealNPU made robust for multiplication and division (Mistry 2023, section 5.4).
 
     The formula of the RealNPU with four changes: weights are clamped to [-1, 1] and gates to [0, 1]
     after the step; penalties ``weight`` and ``gate`` draw them to discrete values; the start is that of
     the NAU. ``towards`` is where weights are drawn, (-1, 1) as published, or (-1, 0, 1), under which
-    a weight whose gate is closed is not left free (thesis Figure 5.16). ``clip`` names what is clamped, and
-    ``constrained=False`` starts as the RealNPU does (thesis Figure 5.5).
+    a weight whose gate is closed is not left free (Mistry 2023, Figure 5.16). ``clip`` names what is clamped, and
+    ``constrained=False`` starts as the RealNPU does (Mistry 2023, Figure 5.5).
 
     >>> ModifiedRealNPU.solved("divide", in_features=3).formulas()
     [a/b]
@@ -69,7 +69,7 @@ class ModifiedRealNPU(RealNPU):
 
 
 class ModifiedNPU(NPU):
-    r"""The NPU with the changes of the modified RealNPU (thesis G.5).
+    r"""The NPU with the changes of the modified RealNPU (Mistry 2023, appendix G.5).
 
     ``imaginary_part="free"`` leaves W' to the L1 term of the recipe; ``"clip"`` clamps it to [-1, 1]
     after the step and adds the **sum** of \|W'\| to the penalty ``weight``, as the published code does.

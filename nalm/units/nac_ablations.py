@@ -55,7 +55,7 @@ class NACMulClamped(EpsUnit):
     .. math:: y_o = \exp \sum_i W_{oi} \ln(|x_i| + \epsilon), \qquad 0 \le W \le 1
 
     An ablation of Madsen & Johansen (ICLR 2020): start, clamp and penalties are those of the NMU; as in their code the
-    one on idle inputs acts on logarithms, and presses them to 1.
+    penalty on unselected inputs acts on logarithms, and moves them to 1.
 
     >>> NACMulClamped.solved("multiply").formulas()
     [Abs(a)*Abs(b)]

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from nalm import draws
-from nalm.units.start import Source
+from nalm.units.start import RandomSource
 
 
 class Noise(nn.Module):
@@ -30,7 +30,7 @@ class Noise(nn.Module):
         self.register_buffer("counter", torch.zeros((), dtype=torch.int32, device=device))
 
     @torch.no_grad()
-    def reset(self, source: Source) -> None:
+    def reset(self, source: RandomSource) -> None:
         """Draw a new key and set the counter to zero."""
         key = (source.uniform(tuple(self.key.shape)) * 2.0**32 - 2.0**31).floor()
         self.key.copy_(key.to(torch.int32))

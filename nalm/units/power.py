@@ -1,4 +1,4 @@
-"""Weights as exponents, real or complex, with or without a gate per input: what the power units share."""
+"""The bases of the power units: weights as exponents, real or complex, with or without a gate per input."""
 
 import torch
 from torch import Tensor
@@ -20,7 +20,7 @@ ROWS: dict[str, Grid] = {
 }
 
 
-class Power(EpsUnit):
+class PowerUnit(EpsUnit):
     """Real weights, as exponents."""
 
     paper_eps = F.FLOAT32_EPS
@@ -36,18 +36,18 @@ class Power(EpsUnit):
 
     @staticmethod
     def angle(x: Tensor) -> Tensor:
-        """The argument of an input as a complex number."""
+        """Return the argument of an input as a complex number."""
         return F.angle(x)
 
     def columns(self) -> tuple[Tensor, ...]:
-        """What size and angle take besides x, one value per input."""
+        """Return the arguments of ``size`` and ``angle`` after x, one value per input each."""
         return ()
 
     def expressions(self, x: Symbols, w: Spelled) -> Formulas:
         return [spelling.powers(row, x) for row in w["weight"]]
 
 
-class GatedPower(Power):
+class GatedPower(PowerUnit):
     """A gate per input, shared by the outputs, that turns the input into 1 when closed."""
 
     gate: Tensor
@@ -73,7 +73,7 @@ class GatedPower(Power):
         return super().expressions(x, w | {"weight": rows})
 
 
-class ComplexPower(Power):
+class ComplexPower(PowerUnit):
     """Complex weights: the imaginary part starts at zero and is zero when solved."""
 
     imaginary: Tensor
