@@ -1,4 +1,4 @@
-"""Networks of units: their working, their populations, what a mask means, and training in the engine."""
+"""Networks of units: lines, populations, masks, and training in the engine."""
 
 import itertools
 
@@ -69,7 +69,7 @@ def test_every_parameter_has_a_gradient_and_a_projection(cls, units):
     assert network(1 + torch.rand(2, 4)).shape == (2, 1)
 
 
-def test_working_says_what_was_written_and_by_whom():
+def test_working_lists_the_lines_and_their_units():
     weight = torch.tensor([[1.0, 1.0, 0.0, 0.0, 0.0, 0.0]])
     product = torch.tensor([[0.0, 0.0, 1.0, 0.0, 1.0, 0.0]])
     choice = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
@@ -84,7 +84,7 @@ def test_working_says_what_was_written_and_by_whom():
     assert gated.text(letters(2)) == "o1 = a + b; o2 = b; o1*o2"
 
 
-def test_lines_that_nobody_uses_are_left_out():
+def test_unused_lines_are_left_out():
     network = Stack(3, 1, units=("NAU", "NAU"), width=2)
     network.assign_(
         {

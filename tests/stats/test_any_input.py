@@ -57,7 +57,7 @@ def test_one_run_has_no_interval(summary):
 @pytest.mark.parametrize(
     "values", [[1.0, math.nan], [1000, None], "abc", 3.0, [[1.0, 2.0]], [-math.inf, 1.0]]
 )
-def test_what_is_no_row_of_numbers_is_refused(summary, values):
+def test_values_that_are_not_a_row_of_numbers_are_refused(summary, values):
     with pytest.raises(NALMError, match="leave out the runs"):
         summary(values)
 

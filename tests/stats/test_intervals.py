@@ -133,7 +133,7 @@ def test_five_values_are_too_few_for_an_interval_of_the_median():
     assert interval.estimate == 3.0 and math.isnan(interval.low) and math.isnan(interval.high)
 
 
-def test_the_median_counts_runs_that_never_got_there():
+def test_the_median_counts_unsolved_runs_as_infinite():
     interval = stats.median([1.0, 2.0, 3.0, 4.0, math.inf, math.inf, math.inf])
     assert ends(interval) == (4.0, 1.0, math.inf)
     assert stats.median([math.inf] * 6).estimate == math.inf

@@ -22,7 +22,7 @@ def test_the_rate_difference_of_newcombe_by_hand():
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))
 @quick
-def test_a_rate_difference_turns_round_with_its_cases(pairs):
+def test_swapping_the_cases_negates_a_rate_difference(pairs):
     a, b = zip(*pairs, strict=True)
     there, back = stats.rate_difference(a, b), stats.rate_difference(b, a)
     assert ends(back) == pytest.approx((-there.estimate, -there.high, -there.low)) and back.p == there.p

@@ -1,4 +1,4 @@
-"""The papers' gradients against autograd: draft of Madsen & Johansen 2020, section 2; Mistry 2023, eq. 5.3 and appendix H.
+"""The papers' gradients against autograd: draft of Madsen & Johansen 2020, section 2; Mistry 2023, eq. 5.3, appendix H.
 
 Where a printed formula is wrong, the right one is asserted, and beside it that the printed one fails.
 """
