@@ -10,6 +10,9 @@ import torch
 
 from nalm import draws
 from nalm.engine import compiler
+from nalm.engine.numbers.program import Program
+from nalm.engine.plan import Run
+from nalm.lab.bench import numbers as bench
 
 SPACED = """
 import torch, warnings
@@ -59,6 +62,38 @@ def by_hand(first: int, second: int, step: int, position: int) -> int:
     factor = mix(offset ^ second) | 1
     word = mix((((((position ^ second) * 0x9E3779B1) & mask) ^ offset) * factor + second) & mask)
     return word - (word >> 31 << 32)
+
+
+def adds_one(x: torch.Tensor) -> None:
+    x.add_(1)
+
+
+def test_a_call_that_works_in_place_can_be_repeated_without_its_arguments():
+    made, x = compiler.Compiler(True), torch.zeros(40)
+    assert made.again("step", x) is None
+    for _ in range(2):
+        made("step", adds_one)(x)
+    again = made.again("step", x)
+    again()
+    assert x.tolist() == [3.0] * 40
+    assert made.again("step", torch.zeros(40)) is None
+
+
+def test_a_call_that_returns_something_is_not_repeated():
+    made, x = compiler.Compiler(True), torch.zeros(40)
+    for _ in range(3):
+        made("double", lambda x: x * 2)(x)
+    assert made.again("double", x) is None
+
+
+def test_repeated_steps_are_those_taken_one_by_one():
+    case = bench.small("NALU")
+    one, other = (Program([Run(case, s, s) for s in range(3)], torch.device("cpu"), True) for _ in range(2))
+    for _ in range(20):
+        one.advance(1, "mse")
+    other.advance(20, "mse")
+    assert other.compiler.again("train mse", *other._state(None)) is not None
+    assert all(torch.equal(one.params[name], p) for name, p in other.params.items())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links to folders need rights on Windows")

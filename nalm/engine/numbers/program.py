@@ -1,7 +1,6 @@
 """One step of many runs as one function of tensors: draw, forward, loss, gradient, clip, update, project."""
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -10,7 +9,7 @@ from torch.func import grad
 from nalm import draws
 from nalm import functional as F
 from nalm.engine import optim
-from nalm.engine.compiler import Compiler, Methods
+from nalm.engine.compiler import Compiler, Methods, threads
 from nalm.engine.model import Network, Tensors, exact, snapped
 from nalm.engine.numbers.data import SETS, Data
 from nalm.engine.plan import Run
@@ -20,7 +19,6 @@ from nalm.tasks.sampler import fixed_rows
 from nalm.tasks.threshold import METRICS
 
 CAPTURED = 100  # steps per CUDA graph
-WORK = 65_536  # numbers that are worth a thread of their own
 
 
 Sets = list[tuple[Tensor, Tensor]]  # inputs and targets of the validation and the test set
@@ -167,19 +165,8 @@ class Program:
 
     def advance(self, steps: int, loss_name: str) -> None:
         """Take so many steps."""
-        with self._threads(self.case.recipe.batch):
+        with threads(len(self.runs) * self.case.recipe.batch * self.case.inputs):
             self._advance(steps, loss_name)
-
-    @contextlib.contextmanager
-    def _threads(self, rows: int) -> Iterator[None]:
-        """As many threads as the work is worth; compiled code keeps the number it was compiled with."""
-        before = torch.get_num_threads()
-        worth = len(self.runs) * rows * self.case.inputs // WORK
-        torch.set_num_threads(max(1, min(before, worth)))
-        try:
-            yield
-        finally:
-            torch.set_num_threads(before)
 
     def _advance(self, steps: int, loss_name: str) -> None:
         name = f"train {loss_name}"
@@ -188,8 +175,12 @@ class Program:
             if self.device.type == "cuda" and steps >= CAPTURED and self._captured(name, step):
                 self._graphs[name].replay()
                 steps -= CAPTURED
-            else:
-                self._call(name, step)
+                continue
+            self._call(name, step)
+            steps -= 1
+            again = self.compiler.again(name, *self._state(None)) if self.device.type == "cpu" else None
+            while again and steps:
+                again()
                 steps -= 1
 
     def _step(self, loss_name: str) -> Callable[..., object]:
@@ -209,7 +200,11 @@ class Program:
         given = None
         if self.data.train.inputs > F.UNROLL:
             given = self.compiler("data", self._draw)(self.step, self.settings)
-        self.compiler(name, step)(self.params, self.slots, self.step, self.settings, given)
+        self.compiler(name, step)(*self._state(given))
+
+    def _state(self, given: object) -> tuple[object, ...]:
+        """Arguments of a step."""
+        return self.params, self.slots, self.step, self.settings, given
 
     def _captured(self, name: str, step: Callable[..., object]) -> bool:
         """Whether a CUDA graph of the step exists; it is made once the compiled step has run."""
@@ -262,7 +257,7 @@ class Program:
         draw = sets if long else self.compiler("sets", sets)
         grids = s["validation grid"], s["test grid"]
         total = torch.zeros(len(self.runs), 2, dtype=torch.float64, device=self.device)
-        with self._threads(self.data.rows):
+        with threads(len(self.runs) * self.data.rows * self.case.inputs):
             for start in range(0, self.data.total, self.data.rows):
                 at = torch.tensor(start, dtype=torch.int32, device=self.device)
                 given = self.data.published(start)
