@@ -4,7 +4,7 @@ Names are resolved when they are first used: ``import nalm`` alone loads neither
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 __version__ = "0.1.0"
 
@@ -44,30 +44,6 @@ _HOME: dict[str, str] = {
     # errors
     "NALMError": "nalm.errors",
 }
-
-if TYPE_CHECKING:
-    from nalm import ode as ode
-    from nalm.discover import Certificate as Certificate
-    from nalm.discover import Discovery as Discovery
-    from nalm.discover import Law as Law
-    from nalm.discover import compose as compose
-    from nalm.discover import search as search
-    from nalm.discover.regressor import NALMRegressor as NALMRegressor
-    from nalm.engine import Runs as Runs
-    from nalm.engine import train as train
-    from nalm.errors import NALMError as NALMError
-    from nalm.formulas.from_formula import from_formula as from_formula
-    from nalm.formulas.symbolic import disagreement as disagreement
-    from nalm.formulas.symbolic import latex as latex
-    from nalm.losses import LOSSES as LOSSES
-    from nalm.losses import loss as loss
-    from nalm.networks import NETWORKS as NETWORKS
-    from nalm.operations import OPERATIONS as OPERATIONS
-    from nalm.population import keep as keep
-    from nalm.population import member as member
-    from nalm.population import stack as stack
-    from nalm.units import *  # noqa: F403
-    from nalm.units.baselines import BASELINES as BASELINES
 
 
 def __getattr__(name: str) -> Any:

@@ -1,15 +1,15 @@
-"""One exception for everything a user can do wrong, and the sentence that helps."""
+"""The exception for all mistakes of a user, and the message for an unknown name."""
 
 import difflib
 from collections.abc import Iterable
 
 
 class NALMError(ValueError):
-    """What happened, with the value, and what to do about it, in one sentence."""
+    """A user's mistake. The message is one sentence with the value and the remedy."""
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> NALMError:
-    """There is no such name: suggest the nearest one and list what exists.
+    """Build the error for an unknown name: it suggests the nearest one and lists the known ones.
 
     >>> print(unknown("unit", "NMUU", ["NAU", "NMU"]))
     There is no unit called 'NMUU'. Did you mean 'NMU'? Known: NAU, NMU.

@@ -1,4 +1,4 @@
-"""Parameter-free maths the units are written in.
+"""Mathematics without parameters, in which the units are written.
 
 Shapes: inputs ``(*runs, batch, in)``, weights ``(*runs, out, in)``, results ``(*runs, batch, out)``.
 Both reductions over the inputs are unrolled while there are few of them, so that a compiler fuses
@@ -24,25 +24,25 @@ STEEP = 1e30  # a gate this steep is a step function
 
 
 def _terms(term: Callable[..., Tensor], x: Tensor, weights: tuple[Tensor, ...]) -> list[Tensor]:
-    """term(x_i, w_i, ...) of every input i, each (*runs, batch, out)."""
+    """Return term(x_i, w_i, ...) for every input i, each (*runs, batch, out)."""
     columns = zip(x.unbind(-1), *(w.unbind(-1) for w in weights), strict=True)
     return [term(x_i.unsqueeze(-1), *(w_i.unsqueeze(-2) for w_i in w)) for x_i, *w in columns]
 
 
 def _spread(term: Callable[..., Tensor], x: Tensor, weights: tuple[Tensor, ...]) -> Tensor:
-    """The same terms as one tensor (*runs, batch, out, in)."""
+    """Return the same terms as one tensor (*runs, batch, out, in)."""
     return term(x.unsqueeze(-2), *(w.unsqueeze(-3) for w in weights))
 
 
 def total(term: Callable[..., Tensor], x: Tensor, *weights: Tensor) -> Tensor:
-    r"""Sum over the inputs: :math:`\sum_i \mathrm{term}(x_i, w_{oi}, \dots)`."""
+    r"""Sum over the inputs, :math:`\sum_i \mathrm{term}(x_i, w_{oi}, \dots)`."""
     if x.shape[-1] <= UNROLL:
         return functools.reduce(torch.add, _terms(term, x, weights))
     return _spread(term, x, weights).sum(-1)
 
 
 def product(factor: Callable[..., Tensor], x: Tensor, *weights: Tensor) -> Tensor:
-    r"""Product over the inputs: :math:`\prod_i \mathrm{factor}(x_i, w_{oi}, \dots)`."""
+    r"""Multiply over the inputs, :math:`\prod_i \mathrm{factor}(x_i, w_{oi}, \dots)`."""
     if x.shape[-1] <= UNROLL:
         return functools.reduce(torch.mul, _terms(factor, x, weights))
     factors = _spread(factor, x, weights)
@@ -58,7 +58,7 @@ def _same(x: Tensor) -> Tensor:
 
 
 def linear(x: Tensor, weight: Tensor, *columns: Tensor, of: Callable[..., Tensor] = _same) -> Tensor:
-    r"""Weighted sum :math:`\sum_i w_{oi} f(x_i, c_i)`, in full precision whatever autocast says.
+    r"""Compute :math:`\sum_i w_{oi} f(x_i, c_i)`, in full precision also under autocast.
 
     ``of`` is an elementwise f; columns (*runs, in) are its further arguments. It is applied input by
     input while the sum is unrolled, so that what belongs to an input stays one contiguous plane.
@@ -75,7 +75,7 @@ def linear(x: Tensor, weight: Tensor, *columns: Tensor, of: Callable[..., Tensor
 
 
 def matrix(x: Tensor, weight: Tensor) -> Tensor:
-    """The same sum as a batched matrix product: the quicker one for many inputs that a layer before has computed."""
+    """Compute the same sum as a batched matrix product, which is faster for many inputs from an earlier layer."""
     dtype = torch.promote_types(x.dtype, weight.dtype)
     with _full_precision(x.device.type):
         return torch.matmul(x.to(dtype), weight.to(dtype).mT)
@@ -88,7 +88,7 @@ def _full_precision(device: str) -> contextlib.AbstractContextManager[None]:
 
 
 def gated_product(x: Tensor, weight: Tensor) -> Tensor:
-    r"""Product of the inputs a weight selects, :math:`\prod_i (w_{oi} x_i + 1 - w_{oi})`.
+    r"""Multiply the inputs that a weight selects, :math:`\prod_i (w_{oi} x_i + 1 - w_{oi})`.
 
     The identity is added as one term, ``w * x + (1 - w)``, so that w = 1 keeps even a tiny x exactly.
     """
@@ -96,67 +96,67 @@ def gated_product(x: Tensor, weight: Tensor) -> Tensor:
 
 
 def power(size: Tensor, weight: Tensor) -> Tensor:
-    """size ** weight for size >= 0, with slopes of zero, not infinity times zero, at a root of 0."""
+    """Compute size ** weight for size >= 0, with slope zero, not infinity times zero, at a root of 0."""
     steep = (size == 0) & (weight < 1)
     at_zero = torch.where(weight > 0, 0.0, torch.where(weight < 0, math.inf, 1.0)).to(size.dtype)
     return torch.where(steep, at_zero, torch.where(steep, 1.0, size) ** weight)
 
 
 def power_product(x: Tensor, weight: Tensor, *columns: Tensor, of: Callable[..., Tensor] = _same) -> Tensor:
-    r"""Product of powers :math:`\prod_i f(x_i, c_i)^{w_{oi}}`, f >= 0, without logarithms: exact at 0."""
+    r"""Compute the product of powers :math:`\prod_i f(x_i, c_i)^{w_{oi}}`, f >= 0, without logarithms: exact at 0."""
     rows = [c.unsqueeze(-2) for c in columns]
     return product(lambda x_i, w_i, *c_i: power(of(x_i, *c_i), w_i), x, weight, *rows)
 
 
 def log_product(x: Tensor, weight: Tensor, *columns: Tensor, of: Callable[..., Tensor] = _same) -> Tensor:
-    r"""The papers' form of it, :math:`\exp \sum_i w_{oi} \ln f(x_i, c_i)`, for f > 0."""
+    r"""Compute the product of powers as the papers do, :math:`\exp \sum_i w_{oi} \ln f(x_i, c_i)`, for f > 0."""
     return linear(x, weight, *columns, of=lambda x_i, *c_i: of(x_i, *c_i).log()).exp()
 
 
 def angle(x: Tensor) -> Tensor:
-    """Argument of a real number: pi below zero, 0 elsewhere."""
+    """Return the argument of a real number: pi below zero, 0 elsewhere."""
     return math.pi * (x < 0).to(x.dtype)
 
 
 def signed_unit(w_hat: Tensor, m_hat: Tensor) -> Tensor:
-    r"""The NAC's weight in (-1, 1): :math:`\tanh(\hat w)\,\sigma(\hat m)`."""
+    r"""Compute the NAC's weight in (-1, 1), :math:`\tanh(\hat w)\,\sigma(\hat m)`."""
     return torch.tanh(w_hat) * torch.sigmoid(m_hat)
 
 
 def signed_unit_inverse(weight: Tensor) -> tuple[Tensor, Tensor]:
-    """Raw values whose ``signed_unit`` is the weight, exactly so for -1, -1/2, 0, 1/2 and 1."""
+    """Return raw values whose ``signed_unit`` is the weight, exactly for -1, -1/2, 0, 1/2 and 1."""
     w_hat = torch.where(weight < 0, -SATURATED, SATURATED).to(weight.dtype)
     return w_hat, sigmoid_inverse(weight.abs())
 
 
 def sigmoid_inverse(p: Tensor) -> Tensor:
-    """Raw values whose sigmoid is p, exactly so for 0, 1/2 and 1."""
+    """Return raw values whose sigmoid is p, exactly for 0, 1/2 and 1."""
     inside = torch.logit(p.clamp(1e-12, 1 - 1e-12))
     return torch.where(p <= 0, CLOSED, torch.where(p >= 1, SATURATED, inside)).to(p.dtype)
 
 
 def to_ternary(w: Tensor) -> Tensor:
-    """Distance of each weight to {-1, 0, 1} as the papers measure it: min(|w|, |1 - |w||)."""
+    """Return the distance of each weight to {-1, 0, 1} as the papers measure it: min(|w|, |1 - |w||)."""
     return torch.minimum(w.abs(), (1 - w.abs()).abs())
 
 
 def to_binary(w: Tensor) -> Tensor:
-    """Distance of each weight to {0, 1}: min(|w|, |1 - w|)."""
+    """Return the distance of each weight to {0, 1}: min(|w|, |1 - w|)."""
     return torch.minimum(w.abs(), (1 - w).abs())
 
 
 def mean_matrix(w: Tensor) -> Tensor:
-    """Mean over (out, in), one value per run."""
+    """Average over (out, in), one value per run."""
     return w.mean((-2, -1))
 
 
 def sparsity(w: Tensor) -> Tensor:
-    """The published sparsity error of a matrix: its largest distance to {-1, 0, 1}, one value per run."""
+    """Return the published sparsity error, the largest distance of a weight to {-1, 0, 1}, one value per run."""
     return to_ternary(w).amax((-2, -1))
 
 
 def nearest(w: Tensor, grid: Sequence[float]) -> Tensor:
-    """Each weight replaced by the nearest value of the grid; not-a-number stays not-a-number."""
+    """Replace each weight by the nearest value of the grid; not-a-number stays not-a-number."""
     points = torch.tensor(grid, dtype=w.dtype, device=w.device)
     inside = w.clamp(min(grid), max(grid))  # infinity is as far from every value
     snapped = points[(inside.unsqueeze(-1) - points).abs().argmin(-1)]
@@ -164,7 +164,7 @@ def nearest(w: Tensor, grid: Sequence[float]) -> Tensor:
 
 
 def spread(x: Tensor) -> Tensor:
-    """Unbiased standard deviation over (batch, in), one value per run; 0 for fewer than two numbers."""
+    """Return the unbiased standard deviation over (batch, in), one value per run; 0 for fewer than two numbers."""
     n = x.shape[-1] * x.shape[-2]
     centred = x - x.sum((-2, -1), keepdim=True) / max(n, 1)
     variance = centred.square().sum((-2, -1)) / max(n - 1, 1)
@@ -173,5 +173,5 @@ def spread(x: Tensor) -> Tensor:
 
 
 def glorot(in_features: int, out_features: int) -> float:
-    """Half width of the uniform distribution of Glorot and Bengio (gain 1)."""
+    """Return the half width of the uniform distribution of Glorot and Bengio 2010 (gain 1)."""
     return math.sqrt(6 / (in_features + out_features))

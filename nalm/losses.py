@@ -2,8 +2,8 @@
 
 Predictions and targets are (*runs, batch, out); the inputs are there for losses that look at them.
 
-The last three remove what hides a formula's structure from a squared error: almost all of a target's variance is
-often a constant, a scale or a linear trend, and first-order steps see little else.
+The last three remove a constant, a scale or a linear trend before they compare. These often are almost all of a
+target's variance and hide the structure of a formula from a squared error.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from nalm.errors import NALMError, unknown
 from nalm.functional import FLOAT32_EPS
 
 Loss = Callable[[Tensor, Tensor, Tensor | None], Tensor]
-TINY = 1e-30  # what a variance is at least, so that nothing is divided by zero
+TINY = 1e-30  # lower bound of a variance, against division by zero
 
 
 def _check(prediction: Tensor, target: Tensor) -> None:
@@ -40,7 +40,7 @@ def mse(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Ten
 def bce(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
     r"""Binary cross-entropy :math:`-\frac1N \sum y \ln \hat y + (1 - y) \ln(1 - \hat y)`: for truth values.
 
-    Predictions are kept a rounding away from 0 and 1; what lies beyond costs its distance.
+    Predictions are clamped to within one rounding of 0 and 1; beyond, the distance is added to the loss.
 
     >>> import torch
     >>> bce(torch.tensor([[0.5], [0.5]]), torch.tensor([[1.0], [0.0]]))
@@ -53,7 +53,7 @@ def bce(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Ten
 
 
 def pcc(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
-    r"""One minus Pearson's correlation (thesis eqs. 6.3, 6.4); blind to shift and positive scale.
+    r"""One minus Pearson's correlation (Mistry 2023, eqs. 6.3 and 6.4). A shift or a positive scale changes nothing.
 
     Variances are clamped at float32's epsilon, which is added to the deviations as well. Several outputs
     are correlated one by one and averaged, where the published code mixes them.
@@ -89,18 +89,18 @@ def _norm(v: Tensor) -> Tensor:
 def mape(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
     r"""Mean absolute error relative to the target, :math:`\frac1N \sum |(y - \hat y) / y|`.
 
-    The thesis divides by the signed target, which would reward errors below zero; its code does not.
+    Mistry 2023 prints a division by the signed target, which would reward errors below zero; its code does not.
     """
     _check(prediction, target)
     return ((target - prediction) / target).abs().mean((-2, -1))
 
 
 def centred(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
-    r"""Squared error of what differs from the mean, over the target's variance: for sums on narrow ranges.
+    r"""Squared error after subtracting the means, divided by the target's variance: for sums on narrow ranges.
 
     .. math:: \sum ((\hat y - \bar{\hat y}) - (y - \bar y))^2 / \sum (y - \bar y)^2
 
-    Blind to a shift, so for models that have none to learn.
+    A shift changes nothing, so it suits models that have no shift to learn.
 
     >>> import torch
     >>> y = torch.tensor([[1.0], [3.0]])
@@ -115,10 +115,10 @@ def centred(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) ->
 
 
 def log(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
-    r"""The centred loss of :math:`\log|\hat y|` and :math:`\log|y|`: for products and quotients.
+    r"""Compute the centred loss of :math:`\log|\hat y|` and :math:`\log|y|`: for products and quotients.
 
     A power unit is linear in this loss when it is shown magnitudes: hand the network :math:`|x|` (``SEES`` says so to
-    the engine). Signs follow from the parity of the rounded exponents and need no training. Blind to a factor.
+    the engine). Signs follow from the parity of the rounded exponents and need no training. A factor changes nothing.
 
     >>> import torch
     >>> y = torch.tensor([[2.0], [-4.0]])
@@ -134,7 +134,7 @@ def _log(v: Tensor) -> Tensor:
 
 
 def projected(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
-    r"""Squared error of what no linear model of the inputs explains, relative to that part of the target.
+    r"""Squared error of the part that no linear model of the inputs explains, relative to that part of the target.
 
     .. math:: \|(I - QQ^T)(\hat y - y)\|^2 / \|(I - QQ^T) y\|^2, \qquad Q = \text{basis of } [1, X]
 
@@ -155,7 +155,7 @@ def projected(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) 
 
 
 def residuals(v: Tensor, x: Tensor) -> Tensor:
-    """What least squares on [1, x] leaves of each column of v, with one step of refinement."""
+    """Return the residuals of each column of v after least squares on [1, x], with one step of refinement."""
     x = x - x.mean(-2, keepdim=True)
     x = x / x.square().mean(-2, keepdim=True).clamp_min(TINY).sqrt()
     gram = x.mT @ x
@@ -171,12 +171,12 @@ def residuals(v: Tensor, x: Tensor) -> Tensor:
 LOSSES: dict[str, Loss] = {
     loss.__name__: loss for loss in (mse, bce, pcc, pcc_sequential, mape, centred, log, projected)
 }
-# What a loss wants the network to be shown instead of x.
+# A loss that needs the network to see a function of x instead of x.
 SEES: dict[str, Callable[[Tensor], Tensor]] = {"log": torch.abs}
 
 
 def loss(name: str) -> Loss:
-    """The loss of that name, or an error that suggests one.
+    """Return the loss of that name; the error for an unknown name suggests the nearest one.
 
     >>> loss("mse").__name__
     'mse'

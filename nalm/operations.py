@@ -1,4 +1,4 @@
-"""What can be learnt: every operation by its name, the formula written once for tensors and for SymPy."""
+"""Operations by name, each with its formula, which works on tensors and on SymPy symbols."""
 
 import itertools
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def _symbolic(a: Any) -> bool:
 
 
 def _indicator(holds: Any, like: Any) -> Any:
-    """1 where a relation holds and 0 elsewhere."""
+    """Return 1 where a relation holds and 0 elsewhere."""
     if _symbolic(like):
         import sympy
 
@@ -43,7 +43,7 @@ def _equal(a: Any, b: Any) -> Any:
 
 
 def _either(holds: Any, yes: Any, no: Any) -> Any:
-    """One value where a relation holds and another elsewhere."""
+    """Return one value where a relation holds and another elsewhere."""
     if _symbolic(yes):
         import sympy
 
@@ -89,7 +89,7 @@ OPERATIONS: dict[str, Operation] = {
     )
 }
 
-# What is said of a whole list; the formula is one step: an element x meets the state h so far.
+# Operations on a whole list; the formula is one step, for an element x and the state h so far.
 LISTS: dict[str, Operation] = {
     operation.name: operation
     for operation in (
@@ -103,9 +103,8 @@ LISTS: dict[str, Operation] = {
 SYSTEMS = ("fractional_sir",)  # differential equations to be found from a trajectory
 
 
-CUMULATIVE: dict[
-    str, Callable[[Any, Any], Any]
-] = {  # thesis chapter 7: what is subtracted or divided by is all of it
+# Mistry 2023, chapter 7: "sub" negates the whole sum, "div" inverts the whole product.
+CUMULATIVE: dict[str, Callable[[Any, Any], Any]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: -a - b,
     "mul": lambda a, b: a * b,
@@ -114,7 +113,7 @@ CUMULATIVE: dict[
 
 
 def composition(*names: str) -> Operation:
-    """Cumulative operations one after another: op2(op1(a, b), c), and so on.
+    """Return cumulative operations one after another: op2(op1(a, b), c), and so on.
 
     >>> composition("add", "mul").formula(1, 2, 5)
     15
@@ -137,7 +136,7 @@ COMPOSITIONS: dict[str, Operation] = {
 
 
 def outputs(name: str) -> list[str]:
-    """The operations of a task, one per output of its model.
+    """Return the operations of a task, one per output of its model.
 
     >>> outputs("add, sqrt")
     ['add', 'sqrt']
@@ -146,7 +145,7 @@ def outputs(name: str) -> list[str]:
 
 
 def operation(name: str) -> Operation:
-    """The operation of that name, or an error that suggests one.
+    """Return the operation of that name; the error for an unknown name suggests the nearest one.
 
     >>> operation("multiply").arity
     2

@@ -1,4 +1,4 @@
-"""The leading axis: many runs as one module, and back again."""
+"""Populations: many modules as one with a leading axis of runs, and back again."""
 
 import copy
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ M = TypeVar("M", bound=nn.Module)
 
 
 def _tensors(module: nn.Module) -> dict[str, Tensor]:
-    """Parameters and buffers under every name they have."""
+    """Return parameters and buffers under every name they have."""
     parameters = module.named_parameters(remove_duplicate=False)
     return dict(parameters) | dict(module.named_buffers(remove_duplicate=False))
 
 
 def _kind(module: nn.Module) -> list[tuple[str, type, tuple[object, ...]]]:
-    """What two modules must share to be stacked: the classes inside and their options."""
+    """Return what two modules must have in common to be stacked: the classes inside and their options."""
     return [
         (name, type(part), tuple(getattr(part, option) for option in part.options))
         if isinstance(part, Trainable)
@@ -30,9 +30,9 @@ def _kind(module: nn.Module) -> list[tuple[str, type, tuple[object, ...]]]:
 
 
 def _replace(module: M, tensors: dict[str, Tensor]) -> M:
-    """The module itself, its parameters and buffers replaced by these."""
+    """Replace the parameters and buffers of a module, and return it."""
     parts = dict(module.named_modules(remove_duplicate=False))
-    made: dict[int, Tensor] = {}  # what two layers share, they share afterwards
+    made: dict[int, Tensor] = {}  # a tensor that two layers share stays shared
     for name, value in tensors.items():
         owner, _, leaf = name.rpartition(".")
         old = getattr(parts[owner], leaf)
@@ -45,12 +45,12 @@ def _replace(module: M, tensors: dict[str, Tensor]) -> M:
 
 
 def _line(module: nn.Module) -> str:
-    """A module on one line of an error message."""
+    """Return a module's text on one line, for error messages."""
     return " ".join(repr(module).split())
 
 
 def stack(members: Sequence[M]) -> M:
-    """One module in place of many: every parameter and buffer gains a leading axis of runs.
+    """Make one module of many: every parameter and buffer gets a leading axis of runs.
 
     Works for any module built of layers that accept leading axes. The members stay as they are.
 
@@ -77,7 +77,7 @@ def stack(members: Sequence[M]) -> M:
 
 
 def member(population: M, index: int) -> M:
-    """One run of a population, as a module of its own.
+    """Take one run out of a population, as a module of its own.
 
     >>> from nalm.units import NMU
     >>> member(stack([NMU.solved("multiply"), NMU.solved("select")]), 1).formulas()
@@ -90,7 +90,7 @@ def member(population: M, index: int) -> M:
 
 
 def keep(population: M, which: Sequence[int] | Tensor) -> M:
-    """The population of some of its runs, by their numbers or by a mask.
+    """Return a population of some of the runs, given by their numbers or by a mask.
 
     >>> from nalm.units import NMU
     >>> keep(stack([NMU(2, 1) for _ in range(25)]), [3, 7]).runs

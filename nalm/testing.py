@@ -1,6 +1,6 @@
-"""The conformance kit: the whole contract, for anybody's unit.
+"""The conformance kit: tests of the whole contract, for any unit.
 
-``check_unit(MyUnit)`` runs every check and reports all that fail, each with what is wrong and where to look.
+``check_unit(MyUnit)`` runs every check and lists all that fail, each with the fault and where to look.
 """
 
 import copy
@@ -25,12 +25,12 @@ Check = Callable[[type[Unit]], None]
 
 
 def seeded(seed: int) -> Generator:
-    """A generator of its own."""
+    """Return a new generator with this seed."""
     return Generator().manual_seed(seed)
 
 
 def inputs(cls: type[Unit], *shape: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> Tensor:
-    """Numbers a unit accepts, both signs where it does, bounded away from zero."""
+    """Return numbers that a unit accepts, of both signs where it accepts both, not near zero."""
     x = torch.rand(shape, generator=seeded(seed), dtype=dtype) + 0.3
     if cls.accepts == "positive":
         return x
@@ -38,7 +38,7 @@ def inputs(cls: type[Unit], *shape: int, seed: int = 0, dtype: torch.dtype = tor
 
 
 def operands(cls: type[Unit], operation: str, n: int, width: int, seed: int = 0) -> Tensor:
-    """Rows on which a solved unit promises to be right: magnitudes 1e-6 to 1e6 in all its sign patterns."""
+    """Return rows on which a solved unit must be right: magnitudes 1e-6 to 1e6 in all sign patterns of its domain."""
     if cls.domain == "boolean":
         return torch.randint(0, 2, (n, width), generator=seeded(seed)).double()
     x = 10 ** (12 * torch.rand(n, width, generator=seeded(seed), dtype=torch.float64) - 6)
@@ -61,7 +61,7 @@ def _equal(a: Tensor, b: Tensor, what: str, rtol: float = 1e-5) -> None:
 
 
 def check_constructor(cls: type[Unit]) -> None:
-    """(in_features, out_features, *, own options with defaults, generator, device, dtype)."""
+    """Check the signature (in_features, out_features, *, own options with defaults, generator, device, dtype)."""
     parameters = inspect.signature(cls).parameters
     names = list(parameters)
     assert names[:2] == ["in_features", "out_features"], f"the first arguments are {names[:2]}"
@@ -82,7 +82,7 @@ def check_constructor(cls: type[Unit]) -> None:
 
 
 def check_shapes(cls: type[Unit]) -> None:
-    """Any leading axes, a single row, an empty batch; anything else is refused in one sentence."""
+    """Check any leading axes, a single row and an empty batch; other inputs must raise a NALMError that names it."""
     unit = cls(3, 2)
     for lead in ((), (1,), (5,), (0,), (4, 5), (2, 3, 4), (2, 0, 3)):
         y = unit(inputs(cls, *lead, 3))
@@ -97,7 +97,7 @@ def check_shapes(cls: type[Unit]) -> None:
 
 
 def check_gradients(cls: type[Unit]) -> None:
-    """Every parameter acts on the output and receives a gradient, now and after it was changed."""
+    """Check that every parameter changes the output and gets a gradient, also after it was changed."""
     unit, x = cls(3, 2, generator=seeded(3), dtype=torch.float64), inputs(cls, 16, 3, dtype=torch.float64)
     for _ in range(2):
         unit.zero_grad()
@@ -124,7 +124,7 @@ def check_gradients(cls: type[Unit]) -> None:
 
 
 def _quiet(unit: Unit, x: Tensor) -> Tensor:
-    """The output in evaluation mode, without gradients."""
+    """Return the output in evaluation mode, without gradients."""
     mode = unit.training
     with torch.no_grad():
         y: Tensor = unit.eval()(x)
@@ -133,7 +133,7 @@ def _quiet(unit: Unit, x: Tensor) -> Tensor:
 
 
 def check_finite_at_zero(cls: type[Unit]) -> None:
-    """Gradients are finite at zero and below it wherever the output is."""
+    """Check that gradients are finite at zero and below wherever the output is finite."""
     if cls.accepts == "positive":
         return
     made = [cls(2, 1, generator=seeded(1)), cls(2, 1, generator=seeded(2)).eval()]
@@ -153,7 +153,7 @@ def check_finite_at_zero(cls: type[Unit]) -> None:
 
 
 def check_precision(cls: type[Unit]) -> None:
-    """float64 stays float64; under bf16 autocast and for bf16 inputs the arithmetic stays float32."""
+    """Check that float64 stays float64, and that bf16 autocast and bf16 inputs are computed in float32."""
     x = inputs(cls, 7, 3, dtype=torch.float64)
     unit = cls(3, 2, generator=seeded(0), dtype=torch.float64).eval()
     exact = unit(x)
@@ -177,7 +177,7 @@ def _outside(unit: Unit, x: Tensor) -> Tensor:
 
 
 def check_randomness(cls: type[Unit]) -> None:
-    """A generator decides the start; the global one is neither read nor moved."""
+    """Check that a generator decides the initial weights and that torch's global one is not used."""
     before = torch.random.get_rng_state()
     first, same, other = (cls(3, 2, generator=seeded(s)) for s in (0, 0, 1))
     free = cls(3, 2)
@@ -194,7 +194,7 @@ def check_randomness(cls: type[Unit]) -> None:
 
 
 def check_copies(cls: type[Unit]) -> None:
-    """state_dict, deepcopy, pickle and the meta device give the same layer back."""
+    """Check that state_dict, deepcopy, pickle and the meta device reproduce the layer."""
     unit, x = cls(3, 2, generator=seeded(0)), inputs(cls, 4, 3)
     blank = cls(3, 2, generator=seeded(1))
     blank.load_state_dict(unit.state_dict())
@@ -211,7 +211,7 @@ def check_copies(cls: type[Unit]) -> None:
 
 
 def check_population(cls: type[Unit]) -> None:
-    """A population equals its members, in both modes, for batches, rows and nested batches."""
+    """Check that a population equals its members, in both modes, for batches, rows and nested batches."""
     for lead in ((7,), (), (2, 3)):
         members = [cls(3, 2, generator=seeded(s)) for s in range(5)]
         population = stack(members)
@@ -232,7 +232,7 @@ def check_population(cls: type[Unit]) -> None:
 
 
 def check_vmap(cls: type[Unit]) -> None:
-    """vmap over samples and over members."""
+    """Check vmap over samples and over members."""
     unit, x = cls(3, 2, generator=seeded(0)).eval(), inputs(cls, 6, 3)
     _equal(vmap(unit)(x), torch.stack([unit(row) for row in x]), "vmap over samples")
     members = [cls(3, 2, generator=seeded(s)) for s in range(4)]
@@ -243,7 +243,7 @@ def check_vmap(cls: type[Unit]) -> None:
 
 
 def check_projection(cls: type[Unit]) -> None:
-    """project() moves into the legal set, once and for all, and leaves a legal unit alone."""
+    """Check that project() moves weights into their bounds, that twice is as once, and that it keeps legal weights."""
     unit = cls(3, 2, generator=seeded(0))
     start = copy.deepcopy(unit.state_dict())
     unit.project()
@@ -260,7 +260,7 @@ def check_projection(cls: type[Unit]) -> None:
 
 
 def check_grids(cls: type[Unit]) -> None:
-    """snap_ puts every weight on its grid, where the penalties on weights and gates are zero."""
+    """Check that snap_ puts every weight on its grid, where the penalties on weights and gates are zero."""
     for seed in range(4):
         unit = cls(3, 2, generator=seeded(seed), dtype=torch.float64)
         assert set(unit.grids) <= set(unit.weights()), "grids names a weight that weights() does not have"
@@ -272,7 +272,7 @@ def check_grids(cls: type[Unit]) -> None:
             assert far < 1e-12, f"after snap_ weight {name!r} is {w.tolist()}, not on its grid {grid}"
         for name, value in off.items():
             assert value > 0, (
-                f"penalty {name!r} is {value.item():g} for weights off the grid: it presses nowhere"
+                f"penalty {name!r} is {value.item():g} for weights off the grid: it has no effect"
             )
             on = unit.penalties()[name].item()
             assert abs(on) < 1e-9, f"penalty {name!r} is {on:g} on its own grid {dict(unit.grids)}, not zero"
@@ -282,7 +282,7 @@ def check_grids(cls: type[Unit]) -> None:
 
 
 def check_formulas(cls: type[Unit]) -> None:
-    """The formula of a snapped unit computes what the unit does."""
+    """Check that the formula of a snapped unit computes the same as the unit."""
     for seed in range(6):
         unit = cls(3, 2, generator=seeded(seed), dtype=torch.float64).snap_().exact_().eval()
         x = inputs(cls, 64, 3, seed=seed, dtype=torch.float64)
@@ -298,7 +298,7 @@ def _solved(cls: type[Unit], operation: str) -> Unit:
 
 
 def check_solved(cls: type[Unit]) -> None:
-    """Gold weights perform their operations exactly, over twelve decades and every promised sign pattern."""
+    """Check that gold weights perform their operations exactly, for magnitudes 1e-6 to 1e6 and all signs."""
     assert cls.gold, "gold names no operation the unit can perform"
     for operation, width in itertools.product(cls.gold, (2, 4) if cls.ignores else (None,)):
         arity = OPERATIONS[operation].arity
@@ -321,7 +321,7 @@ def check_solved(cls: type[Unit]) -> None:
 
 
 def assert_exact(unit: Unit, operation: str, x: Tensor) -> None:
-    """A solved unit is right to rounding on x (batch, in), in training and evaluation."""
+    """Check that a solved unit is right up to rounding on x (batch, in), in training and evaluation."""
     known = OPERATIONS[operation]
     truth = known.formula(*x.unbind(-1)[: known.arity]).unsqueeze(-1)
     for training in (True, False):
@@ -338,7 +338,7 @@ def assert_exact(unit: Unit, operation: str, x: Tensor) -> None:
 
 
 def check_export(cls: type[Unit]) -> None:
-    """torch.export with a dynamic batch, in evaluation mode."""
+    """Check torch.export with a dynamic batch, in evaluation mode."""
     unit = cls(3, 2, generator=seeded(0)).eval()
     program = torch.export.export(
         unit, (inputs(cls, 4, 3),), dynamic_shapes={"x": {0: torch.export.Dim("batch", min=2, max=4096)}}
@@ -349,7 +349,7 @@ def check_export(cls: type[Unit]) -> None:
 
 
 def check_compile(cls: type[Unit], backend: str = "aot_eager") -> None:
-    """torch.compile(fullgraph=True), forward and backward, in training mode."""
+    """Check torch.compile(fullgraph=True), forward and backward, in training mode."""
     torch._dynamo.reset()
     unit = cls(3, 2, generator=seeded(0))
     twin, x = copy.deepcopy(unit), inputs(cls, 8, 3)

@@ -1,4 +1,4 @@
-"""The sentence a wrong name gets: the nearest name if one is near, and the list."""
+"""The error for an unknown name: it suggests the nearest name and lists the known ones."""
 
 import pytest
 

@@ -63,7 +63,7 @@ def test_the_spread_is_the_unbiased_standard_deviation_of_each_run(runs):
 
 
 @pytest.mark.parametrize("shape", [(0, 2), (1, 1), (3, 0, 2), (3, 1, 1)], ids=str)
-def test_fewer_than_two_numbers_have_no_spread(shape):
+def test_the_spread_of_fewer_than_two_numbers_is_zero(shape):
     y = F.spread(torch.ones(shape))  # torch.std warns here, and a warning is an error
     assert y.tolist() == torch.zeros(shape[:-2]).tolist()
 

@@ -24,8 +24,10 @@ def test_an_interface_is_as_it_was(name):
 
 
 def test_every_published_case_is_known_by_its_hash():
-    assert sum(len(lines) - 1 for lines in read("cases").values()) == 2965
-    assert len(read("states")) == 37
+    assert (
+        sum(len(lines) - 1 for lines in read("cases").values()) >= 2965
+    )  # new ones may be added, none may go
+    assert len(read("states")) >= 37
 
 
 def test_commands_print_what_they_did(store):

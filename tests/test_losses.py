@@ -1,4 +1,4 @@
-"""The losses: by hand, against the golden vector, per run, and what they are blind to (thesis Table 6.3)."""
+"""The losses: by hand, against the golden vector, per run, and what they ignore (Mistry 2023, Table 6.3)."""
 
 import json
 import math
@@ -186,7 +186,7 @@ def test_correlation_ignores_positive_affine_maps_of_either_side(loss, seed, sca
 @pytest.mark.parametrize("loss", PEARSON)
 @given(seeds, size, shift)
 @quick
-def test_a_negative_scale_turns_correlation_over(loss, seed, scale, by):
+def test_a_negative_scale_negates_the_correlation(loss, seed, scale, by):
     prediction, target = data(seed)
     turned = loss(by - scale * prediction, target)
     torch.testing.assert_close(turned, 2 - loss(prediction, target), rtol=0, atol=1e-7)

@@ -1,4 +1,4 @@
-"""The losses that look past a constant, a factor or a linear trend: what they are blind to, and what they learn."""
+"""The losses that ignore a constant, a factor or a linear trend: their values, and what is learnt with them."""
 
 import pytest
 import torch
@@ -56,7 +56,7 @@ def test_too_few_rows_are_refused(rows):
         projected(x[..., :1], x[..., :1], x)
 
 
-def test_they_compile_and_nothing_is_nan_where_the_target_is_constant():
+def test_losses_compile_and_are_finite_for_constant_targets():
     x = torch.ones(4, 16, 2)
     for loss in (centred, log, projected):
         value = torch.compile(loss, backend="aot_eager")(x[..., :1] * 2, x[..., :1], x)

@@ -109,7 +109,7 @@ def test_logic_and_comparisons_have_their_truth_tables(name):
     assert in_sympy(operation(name), x).tolist() == expected
 
 
-def test_not_turns_one_bit_over():
+def test_not_inverts_one_bit():
     x = torch.tensor([[0.0], [1.0]])
     assert on_tensors(operation("not"), x).tolist() == [1.0, 0.0]
     assert in_sympy(operation("not"), x).tolist() == [1.0, 0.0]

@@ -1,4 +1,4 @@
-"""One module in place of many: stacking, taking apart, and computing the same numbers."""
+"""Populations: stacking, taking members out, and the same numbers as the members."""
 
 import copy
 

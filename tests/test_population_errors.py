@@ -1,4 +1,4 @@
-"""What cannot be stacked or taken apart, and the sentence that says so."""
+"""Modules that cannot be stacked or taken apart, and their error messages."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""The conformance kit: it passes what is right, and names what is planted wrong."""
+"""The conformance kit: correct units pass, and planted faults are named."""
 
 import pytest
 import torch

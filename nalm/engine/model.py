@@ -12,7 +12,7 @@ from nalm import draws
 from nalm.config import Layer
 from nalm.errors import NALMError, unknown
 from nalm.networks import NETWORKS
-from nalm.networks import Network as Written
+from nalm.networks import LineNetwork as Written
 from nalm.networks.cells import CELLS
 from nalm.units import UNITS, Trainable, Unit
 from nalm.units.baselines import BASELINES

@@ -1,4 +1,4 @@
-"""What each unit can do, found out by asking the units: the thesis' Table 2.1 for all of them."""
+"""A table of what each unit can represent, computed from the units: Table 2.1 of Mistry 2023 for all of them."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,12 +23,12 @@ class Capability:
     powers: str  # any, |p|≤1, or none
     gating: bool
     negative: bool  # right for negative inputs too
-    discrete: bool  # a penalty presses its weights to discrete values
+    discrete: bool  # a penalty moves its weights to discrete values
     parameters: str  # as a formula of I inputs and O outputs
 
 
 def capability(unit: type[Unit]) -> Capability:
-    """What one unit can do.
+    """Return what one unit can represent.
 
     >>> from nalm.units import NMU
     >>> capability(NMU)
@@ -50,7 +50,7 @@ def capability(unit: type[Unit]) -> Capability:
 
 @torch.no_grad()
 def _right_for_negatives(unit: type[Unit]) -> bool:
-    """Whether solved units are right for every sign of their operands; logic knows no sign."""
+    """Test whether solved units are right for every sign of their operands; logic has no signs."""
     if unit.accepts == "positive":
         return False
     for name in unit.gold:
@@ -68,7 +68,7 @@ def _right_for_negatives(unit: type[Unit]) -> bool:
 
 
 def _parameters(unit: type[Unit]) -> str:
-    """The number of parameters as a formula, from counting four sizes."""
+    """Return the number of parameters as a formula, determined by counting the parameters of five sizes."""
 
     def count(i: int, o: int) -> int:
         return sum(p.numel() for p in unit(i, o, device="meta").parameters())
@@ -83,7 +83,7 @@ def _parameters(unit: type[Unit]) -> str:
 
 
 def capabilities() -> list[Capability]:
-    """One row per registered unit."""
+    """Return one row per registered unit."""
     return [capability(unit) for unit in UNITS.values()]
 
 
@@ -98,24 +98,27 @@ def _cells(row: Capability) -> tuple[str, ...]:
 
 
 def markdown() -> str:
-    """The page docs/units.md."""
+    """Return the page docs/units.md."""
     lines = [
         "# Units",
         "",
-        "What each unit can represent exactly, found out by asking the units (`nalm units --markdown`).",
+        "What each unit can represent exactly, computed from the units (`nalm units --markdown`).",
         "`operations`: " + ", ".join(f"{o.sign} {o.name}" for o in OPERATIONS.values()) + ".",
-        "`powers`: exponents it can raise an input to. `signs`: right for negative inputs too.",
-        "`discrete`: a penalty presses its weights to discrete values. I inputs, O outputs.",
+        "`powers`: exponents to which it can raise an input. `signs`: also right for negative inputs.",
+        "`discrete`: a penalty moves its weights to discrete values. `parameters`: for I inputs and O outputs.",
         "",
         "| " + " | ".join(_HEAD) + " |",
         "|" + " --- |" * len(_HEAD),
-        *("| " + " | ".join(_cells(row)) + " |" for row in capabilities()),
+        *(
+            "| " + " | ".join(cell.replace("|", r"\|") for cell in _cells(row)) + " |"
+            for row in capabilities()
+        ),
     ]
     return "\n".join(lines) + "\n"
 
 
 def table() -> "Table":
-    """The same for a terminal."""
+    """Return the table for a terminal."""
     from rich.table import Table
 
     view = Table(title="What each unit can represent exactly", title_justify="left", box=None, pad_edge=False)

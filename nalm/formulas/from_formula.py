@@ -1,4 +1,4 @@
-"""From text to a unit: a solved unit for a formula that one unit can express."""
+"""Build a solved unit from the text of a formula."""
 
 import re
 from collections.abc import Sequence
@@ -12,16 +12,16 @@ from torch import Tensor
 from nalm.errors import NALMError
 from nalm.formulas.parse import parse
 from nalm.units import NAU, NLRL, NMU, NRU, NSR, NACMul, RealNPU, Unit
-from nalm.units.npu import EXPONENTS
+from nalm.units.power import EXPONENTS
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    """A sorting key that puts x2 before x10."""
+    """Return a sorting key that puts x2 before x10."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
 def from_formula(text: str, inputs: Sequence[str] | None = None) -> Unit:
-    """A solved unit for a formula that one unit can express, or an error that says why none can.
+    """Return a solved unit for a formula that one unit can express; the error says why none can.
 
     Inputs are taken in alphabetical order (x2 before x10) unless named.
 

@@ -1,4 +1,4 @@
-"""From text to a unit: formulas read with a short list of allowed signs, never evaluated as code."""
+"""Read formulas from text. Only a short list of names and signs is allowed, and nothing is executed."""
 
 import ast
 import math
@@ -33,9 +33,9 @@ _RELATIONS = {"Eq": sympy.Equality, "Ne": sympy.Unequality}  # as SymPy writes t
 
 
 def parse(text: str) -> sympy.Basic:
-    """A formula in Python's notation as SymPy, from a short list of allowed signs; never evaluated as code.
+    """Read a formula in Python's notation as a SymPy expression; the text is never executed.
 
-    It may be written in lines that name what later ones use.
+    It may consist of lines; a line can use the names of earlier ones.
 
     >>> parse("a*b/sqrt(c)"), parse("s1 = a + b; c*s1")
     (a*b/sqrt(c), c*(a + b))
@@ -109,7 +109,7 @@ def _parse(text: str) -> sympy.Basic:
 
 
 def _check_power(text: str, base: Any, exponent: Any) -> None:
-    """Keep powers small enough to be worked out at once."""
+    """Refuse powers that would take long to compute."""
     if not (exponent.is_Rational and abs(exponent) <= 100):
         raise NALMError(f"A power in {text!r} must be a number of at most 100, got {exponent}.")
     if base.is_Rational and base and abs(exponent) * max(math.log10(base.q), math.log10(abs(base.p))) > 300:

@@ -1,4 +1,4 @@
-"""From units to symbols: a formula in LaTeX, evaluated on tensors, and checked against its unit."""
+"""Formulas of units: as LaTeX, as logic, evaluated on tensors, and compared with their unit."""
 
 import functools
 import operator
@@ -25,7 +25,7 @@ _RELATIONS = {
 
 
 def latex(unit: Unit, symbols: Sequence[sympy.Expr] | None = None) -> list[str]:
-    r"""The unit's formulas in LaTeX, one per output.
+    r"""Return the unit's formulas in LaTeX, one per output.
 
     >>> from nalm.units import RealNPU
     >>> latex(RealNPU.solved("divide"))
@@ -35,7 +35,7 @@ def latex(unit: Unit, symbols: Sequence[sympy.Expr] | None = None) -> list[str]:
 
 
 def rule(expression: sympy.Expr, symbols: Sequence[sympy.Symbol]) -> sympy.Basic:
-    """A formula of truth values in the shortest words of logic: & | ~.
+    """Return the shortest formula of truth values with the signs & | ~.
 
     >>> a, b = sympy.symbols("a b")
     >>> rule(a + b - 2 * a * b, (a, b))
@@ -50,7 +50,7 @@ def rule(expression: sympy.Expr, symbols: Sequence[sympy.Symbol]) -> sympy.Basic
 
 
 def evaluate(expression: sympy.Expr, values: Mapping[sympy.Symbol, Tensor]) -> Tensor:
-    """The expression on tensors, by walking its tree: nothing is compiled and nothing is executed.
+    """Evaluate an expression on tensors by walking its tree; nothing is compiled or executed as code.
 
     >>> a = sympy.Symbol("a")
     >>> evaluate(a**2 + 1, {a: torch.tensor([1.0, 2.0])})
@@ -99,7 +99,7 @@ def evaluate(expression: sympy.Expr, values: Mapping[sympy.Symbol, Tensor]) -> T
 
 @torch.no_grad()
 def disagreement(unit: Unit, x: Tensor) -> float:
-    """Largest relative difference between a unit and its formulas on x (batch, in).
+    """Return the largest relative difference between a unit and its formulas on x (batch, in).
 
     Relative to the formula, but at least to a millionth of its largest value; infinite if not finite.
 

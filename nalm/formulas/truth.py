@@ -1,4 +1,4 @@
-"""The formula a run should find, and whether the one it spells is that one."""
+"""The formula that a run should find, and the test whether a found formula is equal to it."""
 
 import functools
 import inspect
@@ -23,7 +23,7 @@ MOST = 100_000  # combinations
 
 
 def truth(case: Case, seed: int) -> sympy.Expr:
-    """The target of a run in the names of its inputs.
+    """Return the target of a run as a formula of its inputs.
 
     >>> from nalm.config import Arithmetic, Layer, Range
     >>> case = Case((Layer("NAU"),), Arithmetic("divide", Range(1, 2), Range(2, 6), inputs=10))
@@ -36,7 +36,7 @@ def truth(case: Case, seed: int) -> sympy.Expr:
 
 
 def _step(name: str) -> sympy.Expr:
-    """What is to be done with each element of a list, in the names of ``nalm.networks``."""
+    """Return the formula of one step along a list, in the names of ``nalm.networks``."""
     formula = LISTS[name].formula
     return formula(*sympy.symbols(tuple(inspect.signature(formula).parameters)))
 
@@ -57,7 +57,7 @@ def _spelled(name: str, inputs: int, members: tuple[range, ...]) -> str:
 
 
 def right(case: Case, seed: int, formula: str) -> bool:
-    """Whether a spelled formula is the target, in whatever order or with signs that cancel.
+    """Tell whether a formula is equal to the target, in any order and with signs that cancel.
 
     Rules are compared in all cases there are: truth values, and every order their inputs can have.
     """
@@ -73,7 +73,7 @@ def right(case: Case, seed: int, formula: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _same_rule(target: str, formula: str, values: tuple[float, ...], ties: bool) -> bool:
-    """Whether two rules agree on every combination of values; without ties, on those that differ."""
+    """Tell whether two rules agree on all combinations of values; without ties, on those with different values."""
     try:
         first, second = parse(target), parse(formula)
     except NALMError:
@@ -89,7 +89,7 @@ def _same_rule(target: str, formula: str, values: tuple[float, ...], ties: bool)
 
 @functools.lru_cache(maxsize=4096)
 def _equal(target: str, formula: str) -> bool:
-    """Whether two formulas have one value at some points, which a law of another form has not."""
+    """Tell whether two formulas agree at random points, where different formulas would differ."""
     if target == formula:
         return True
     if ";" not in formula and set(NAME.findall(target)) != set(NAME.findall(formula)):

@@ -9,7 +9,7 @@ from nalm.config import Ramp
 from nalm.landscapes.grid import axis, points, populate_raw
 from nalm.landscapes.surface import Array, Curves, Surface
 from nalm.units import GNALU, INAC, NAC, NAU, NMU, SNMU, ModifiedNPU, ModifiedRealNPU, StgNMU, Unit
-from nalm.units.inalu import SATURATION
+from nalm.units.inac import SATURATION
 
 
 def _penalty(unit: Unit, parameter: str, values: Array, term: str, rest: dict[str, float]) -> Array:

@@ -1,7 +1,11 @@
-"""Models larger than one unit. To add one: write its file, then name its class here."""
+"""Models of several units, and units in loops. To add one: write its file, then name its class here.
 
-from nalm.networks.composite import Line as Line
-from nalm.networks.composite import Network as Network
+This room imports units and tasks.
+"""
+
+from nalm.networks.composite import Composite as Composite
+from nalm.networks.lines import Line as Line
+from nalm.networks.lines import LineNetwork as LineNetwork
 from nalm.networks.loop import Loop as Loop
 from nalm.networks.registers import Counter as Counter
 from nalm.networks.registers import Paths as Paths

@@ -1,6 +1,6 @@
-"""What a loop is compared with: the arithmetic itself, and a long short-term memory.
+"""Cells that units in a loop are compared with: the arithmetic itself, and a long short-term memory.
 
-Not among the baselines, since their inputs are an element and a state: they make sense in a loop alone.
+They are not in BASELINES: their inputs are an element and a state, so they can only be used in a loop.
 """
 
 import torch
@@ -12,7 +12,7 @@ from nalm.units.start import Start, Uniform
 
 
 class Accumulator(Trainable):
-    r"""What the loop is to learn, given: :math:`y = x \cdot h` or :math:`y = x + h`, element by element.
+    r"""The operation that a loop should learn, without parameters: :math:`y = x \cdot h` or :math:`y = x + h`.
 
     >>> Accumulator(2, 1, operation="multiply")(torch.tensor([3.0, 5.0]))
     tensor([15.])
@@ -50,12 +50,12 @@ class Accumulator(Trainable):
 
 
 class LSTM(Trainable):
-    r"""A long short-term memory whose state (h, c) is handed in behind the element and handed out again.
+    r"""A long short-term memory (Hochreiter & Schmidhuber 1997): input (element, h, c), output (h, c).
 
     .. math:: c' = \sigma(f) c + \sigma(i) \tanh(g), \qquad h' = \sigma(o) \tanh(c')
 
-    with i, f, g, o affine in x and h; starts as ``torch.nn.LSTMCell``. Its h lies between -1 and 1, which is all it can
-    say: the published comparison reads the result from it all the same.
+    with i, f, g, o affine in x and h; starts as ``torch.nn.LSTMCell``. Its h lies between -1 and 1;
+    the published comparison uses h as the result although most targets lie outside.
     """
 
     def start(self) -> dict[str, Start]:
@@ -82,7 +82,7 @@ class LSTM(Trainable):
         return torch.cat([o.sigmoid() * c.tanh(), c], -1)
 
     def sparsity_error(self) -> Tensor:
-        return self.get_parameter("from_input").new_zeros(self.runs)  # its numbers are meant to be any
+        return self.get_parameter("from_input").new_zeros(self.runs)  # its weights have no grid
 
 
 CELLS: dict[str, type[Trainable]] = {cell.__name__: cell for cell in (Accumulator, LSTM)}

@@ -1,83 +1,27 @@
-"""Units inside a unit: what networks of units share, and what they compute written line by line."""
+"""A unit made of units: parameters, weights and penalties are those of its parts."""
 
 import abc
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
-import sympy
 import torch
 from torch import Generator, Tensor, nn
 
-from nalm.errors import NALMError
-from nalm.units import Unit, unit
-from nalm.units.base import Formulas, Spelled, Symbols, Weights
+from nalm.units import Unit
+from nalm.units.base import Weights
 from nalm.units.start import Start
 
-Plan = list[tuple[str, int, int]]  # units by name, with their inputs and outputs
-LETTERS = "opqrtuvw"  # names of a layer's outputs: o1, o2, then p1, p2, ...
+Build = Callable[..., Unit]  # a unit's constructor, generator, device and dtype already given
 
 
-@dataclass(frozen=True)
-class Line:
-    """One line of working: a name, the unit that wrote it, and the expression in terms of earlier lines."""
+class Composite(Unit):
+    """A unit with units inside, whose effective weights have dotted names such as ``parts.0.weight``.
 
-    name: str
-    by: str
-    expression: Any
-
-    def __str__(self) -> str:
-        return f"{self.name} = {self.expression}  ({self.by})"
-
-
-class Network(Unit):
-    """A unit that writes its formula in lines."""
-
-    gold = {}
-
-    @abc.abstractmethod
-    def lines(self, x: Symbols, w: Spelled) -> list[Line]:
-        """The working, for rounded weights; the last lines are the outputs."""
-
-    def expressions(self, x: Symbols, w: Spelled) -> Formulas:
-        known: dict[Any, Any] = {}
-        for line in self.lines(x, w):
-            known[sympy.Symbol(line.name)] = line.expression.xreplace(known)
-        return list(known.values())[-self.out_features :]
-
-    def working(self, symbols: Symbols | None = None) -> list[Line]:
-        """What each step computes and which unit computes it, once the weights are rounded."""
-        from nalm.units.spelling import letters, numbers
-
-        if self.runs:
-            raise NALMError("A population has a working per run: take nalm.member(population, 0).")
-        x = letters(self.in_features) if symbols is None else list(symbols)
-        return self.lines(x, {n: numbers(v) for n, v in self.rounded().items()})
-
-    def text(self, symbols: Symbols) -> str:
-        """The working on one line, as ``nalm.formulas.parse.parse`` reads it: s1 = a + b; c*s1."""
-        if self.out_features > 1:
-            return ", ".join(map(str, self.formulas(symbols)))
-        lines = self.working(symbols)
-        return "; ".join([*(f"{x.name} = {x.expression}" for x in lines[:-1]), str(lines[-1].expression)])
-
-
-def needed(lines: Sequence[Line], outputs: int) -> list[Line]:
-    """The last lines, and of the others those that they use."""
-    kept, wanted = [], {sympy.Symbol(line.name) for line in lines[-outputs:]}
-    for line in reversed(lines):
-        if sympy.Symbol(line.name) in wanted:
-            kept.append(line)
-            wanted |= line.expression.free_symbols
-    return kept[::-1]
-
-
-class Composite(Network):
-    """A network with units as ``parts``: parameters, penalties and weights are theirs, under dotted names.
-
-    A subclass says which units it has (``plan``), which parameters of its own (``start``) and what they mean (``own``).
+    A subclass says which units it has (``units_inside``), which parameters of its own (``start``) and which effective
+    weights these have (``own``).
     """
 
+    gold = {}
     own_grids: Mapping[str, tuple[float, ...]] = {}
 
     def __init__(
@@ -90,36 +34,50 @@ class Composite(Network):
         dtype: torch.dtype | None = None,
     ):
         super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
-        made = [unit(n)(i, o, generator=generator, device=device, dtype=dtype) for n, i, o in self.plan()]
-        self.parts = nn.ModuleList(made)
+
+        def build(kind: type[Unit], inputs: int, outputs: int, **options: Any) -> Unit:
+            return kind(inputs, outputs, generator=generator, device=device, dtype=dtype, **options)
+
+        for name, part in self.units_inside(build).items():
+            setattr(self, name, part)
+        parts = self.parts_by_name()
         if not self.start():  # the first parameter is then a part's
-            self._plain_ndim = made[0]._plain_ndim
-        self.grids = {**self.own_grids, **self._dotted(part.grids for part in self.inside())}
+            self._plain_ndim = next(iter(parts.values()))._plain_ndim
+        self.grids = {**self.own_grids, **self._dotted(lambda part: part.grids)}
 
     @abc.abstractmethod
-    def plan(self) -> Plan:
-        """The units inside."""
+    def units_inside(self, build: Build) -> Mapping[str, Unit | nn.ModuleList]:
+        """Build the parts, by the name of the attribute that holds them."""
 
     def start(self) -> dict[str, Start]:
         return {}
 
     def own(self) -> Weights:
-        """Effective weights of this network's own parameters."""
+        """Return the effective weights of this network's own parameters."""
         return {}
 
+    def parts_by_name(self) -> dict[str, Unit]:
+        """Return the units inside by their dotted names, in the order in which they were built."""
+        found: dict[str, Unit] = {}
+        for name, child in self.named_children():
+            if isinstance(child, Unit):
+                found[name] = child
+            elif isinstance(child, nn.ModuleList):
+                found |= {f"{name}.{k}": part for k, part in enumerate(child) if isinstance(part, Unit)}
+        return found
+
     def inside(self) -> list[Unit]:
-        """The parts, with their type."""
-        groups = [child for child in self.children() if isinstance(child, nn.ModuleList)]
-        return [part for group in groups for part in group if isinstance(part, Unit)]
+        """Return the units inside."""
+        return list(self.parts_by_name().values())
+
+    def _dotted(self, of_part: Callable[[Unit], Mapping[str, Any]]) -> dict[str, Any]:
+        parts = self.parts_by_name().items()
+        return {f"{name}.{key}": value for name, part in parts for key, value in of_part(part).items()}
 
     @staticmethod
-    def _dotted(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-        return {f"parts.{k}.{name}": value for k, part in enumerate(parts) for name, value in part.items()}
-
-    @staticmethod
-    def of(k: int, weights: Mapping[str, Any]) -> dict[str, Any]:
-        """The weights of one part, under its own names."""
-        prefix = f"parts.{k}."
+    def of(name: str, weights: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the weights of one part, under the part's own names."""
+        prefix = f"{name}."
         return {n.removeprefix(prefix): v for n, v in weights.items() if n.startswith(prefix)}
 
     @torch.no_grad()
@@ -129,17 +87,17 @@ class Composite(Network):
             part.reset_parameters(generator)
 
     def weights(self) -> Weights:
-        return self.own() | self._dotted(part.weights() for part in self.inside())
+        return self.own() | self._dotted(lambda part: part.weights())
 
     @torch.no_grad()
     def rounded(self) -> Weights:
-        own = {n: w for n, w in super().rounded().items() if not n.startswith("parts.")}
-        return own | self._dotted(part.rounded() for part in self.inside())
+        parts = self._dotted(lambda part: part.rounded())
+        return {n: w for n, w in super().rounded().items() if n not in parts} | parts
 
     @torch.no_grad()
     def assign_(self, weights: Mapping[str, Tensor]) -> Self:
-        for k, part in enumerate(self.inside()):
-            if mine := self.of(k, weights):
+        for name, part in self.parts_by_name().items():
+            if mine := self.of(name, weights):
                 part.assign_(mine)
         return self
 
@@ -149,7 +107,7 @@ class Composite(Network):
         return super().exact_()
 
     def penalties(self, x: Tensor | None = None) -> Weights:
-        """Each named penalty summed over the parts that have it; those that look at inputs are left out."""
+        """Return each penalty summed over the parts that have it; those that need inputs are left out."""
         total: Weights = {}
         for part in self.inside():
             for name, value in part.penalties().items():

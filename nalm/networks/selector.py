@@ -1,23 +1,25 @@
-"""Recurrent Input Selectors: modules that compete to write the next line of a scratchpad (thesis 7.2.5, 7.2.6)."""
+"""Recurrent Input Selectors: modules compete to write the next line of a scratchpad (Mistry 2023, 7.2.5, 7.2.6)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import sympy
 import torch
-from torch import Generator, Tensor
+from torch import Generator, Tensor, nn
 
 from nalm.errors import NALMError
-from nalm.networks.composite import Composite, Line, Network, Plan
+from nalm.networks.composite import Build, Composite
+from nalm.networks.lines import Line, LineNetwork
 from nalm.networks.selection import CERTAINTY, choose, gumbel, mixed, st_softmax
+from nalm.units import unit
 from nalm.units.base import Spelled, Symbols, Weights
 from nalm.units.start import Constant, Start
 
 
-class _Recurrent(Network):
-    """``steps`` times: every module looks at inputs and scratchpad, one is chosen and writes its line.
+class _Scratchpad(LineNetwork):
+    """In each of ``steps`` steps every module sees inputs and scratchpad, and one of them writes a line.
 
-    The last line is the output. While training, the choice is Algorithm 1's; afterwards the likeliest.
+    The last line is the output. In training Algorithm 1 makes the choice; in evaluation the likeliest module writes.
     """
 
     noisy: ClassVar[bool] = True  # the Gumbel noise of the choice
@@ -26,11 +28,11 @@ class _Recurrent(Network):
     certainty: Tensor  # (*runs, steps)
 
     def modules_at(self, step: int, x: Tensor, written: Sequence[Tensor]) -> Tensor:
-        """What every module says, (*runs, batch, modules), given the lines written so far (*runs, batch)."""
+        """Compute the output of every module, (*runs, batch, modules), from the lines so far, each (*runs, batch)."""
         raise NotImplementedError
 
     def logits(self, modules: int) -> dict[str, Start]:
-        """How the choice starts: no module preferred, and mostly left to chance."""
+        """Return how the choice starts: no module is preferred, and noise mostly decides."""
         return {
             "choice_hat": Constant((self.steps, modules), 0.0),
             "certainty": Constant((self.steps,), CERTAINTY),
@@ -52,8 +54,8 @@ class _Recurrent(Network):
         return gumbel(self.noise.uniform(tuple(self.choice_hat.shape), x.dtype))
 
 
-class Selector(Composite, _Recurrent):
-    r"""Learnable units compete for the next line of a scratchpad (thesis 7.2.5).
+class Selector(Composite, _Scratchpad):
+    r"""Learnable units compete for the next line of a scratchpad (Mistry 2023, section 7.2.5).
 
     At every step each unit sees :math:`[x, s_1, \dots, s_T]`, with 0 where nothing is written yet, and
     one unit's output becomes :math:`s_t`; :math:`s_T` is the output. Units keep their weights over
@@ -82,8 +84,10 @@ class Selector(Composite, _Recurrent):
         self.units, self.steps = tuple(units), steps
         super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
 
-    def plan(self) -> Plan:
-        return [(name, self.in_features + self.steps, 1) for name in self.units]
+    def units_inside(self, build: Build) -> dict[str, nn.ModuleList]:
+        return {
+            "parts": nn.ModuleList([build(unit(n), self.in_features + self.steps, 1) for n in self.units])
+        }
 
     def start(self) -> dict[str, Start]:
         return self.logits(len(self.units))
@@ -108,26 +112,25 @@ class Selector(Composite, _Recurrent):
             empty = [sympy.Integer(0)] * (self.steps - t)
             u = [*x, *(sympy.Symbol(line.name) for line in written), *empty]
             k = w["choice"][t].index(1)
-            (expression,) = self.inside()[k].expressions(u, self.of(k, w))
+            (expression,) = self.inside()[k].expressions(u, self.of(f"parts.{k}", w))
             written.append(Line(f"s{t + 1}", self.units[k], expression))
         return written
 
 
 OPERATIONS = ("add", "sub", "mul", "div")
-SMALLEST = 1e-7  # what is divided by is at least this far from 0
+SMALLEST = 1e-7  # a divisor closer to 0 is replaced by this number
 
 
-class FrozenSelector(_Recurrent):
-    r"""Four fixed operations compete for the next line of a scratchpad; what is learnt is who sees what (thesis 7.2.6).
+class FrozenSelector(_Scratchpad):
+    r"""Four fixed operations compete for the next line of a scratchpad (Mistry 2023, section 7.2.6).
 
-    A mask sends every input and every written line to exactly one of :math:`\sum`, :math:`-\sum`, :math:`\prod` and
-    :math:`1/\prod` at every step (a straight-through softmax over the modules). What a module does not see is
-    neutral to it, 0 or 1, and so is a line that is not written yet. The thesis adds 1 to the mask's rows of the latest
-    line, which changes no softmax; everything starts at 0 here.
+    It learns which operation sees which inputs. At every step a mask sends every input and every written line to
+    exactly one of :math:`\sum`, :math:`-\sum`, :math:`\prod` and :math:`1/\prod` (a straight-through softmax over the
+    modules). What a module does not see has its neutral value, 0 or 1, and so has a line that is not written yet.
+    The thesis adds 1 to the mask's rows of the latest line, which changes no softmax; here the mask starts at 0.
 
-    >>> unit = FrozenSelector.of_working(4, [("add", (0, 1)), ("mul", (2, 4))])
-    >>> unit.text(sympy.symbols("a b c d")), unit(torch.tensor([1.0, 2.0, 3.0, 4.0]))
-    ('s1 = a + b; c*s1', tensor([9.], grad_fn=<SqueezeBackward1>))
+    >>> FrozenSelector(3, 1).text(sympy.symbols("a b c"))  # before training the first operation sees everything
+    's1 = a + b + c; a + b + c + s1'
     """
 
     options = ("steps",)
@@ -147,18 +150,6 @@ class FrozenSelector(_Recurrent):
         _check(out_features, steps)
         self.steps = steps
         super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
-
-    @classmethod
-    def of_working(cls, in_features: int, working: Sequence[tuple[str, Sequence[int]]]) -> Self:
-        """The selector that does this: per step an operation and the places it sees, lines after the inputs."""
-        made = cls(in_features, 1, steps=len(working)).eval()
-        choice, mask = (torch.zeros_like(p) for p in (made.choice_hat, made.mask_hat))
-        for t, (name, places) in enumerate(working):
-            k = OPERATIONS.index(name)
-            choice[t, k] = 1.0
-            mask[t, :, (k + 1) % 4] = 1.0
-            mask[t, list(places)] = choice[t]
-        return made.assign_({"choice": choice, "mask": mask})
 
     def start(self) -> dict[str, Start]:
         seen = self.in_features + self.steps

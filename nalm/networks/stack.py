@@ -1,20 +1,22 @@
-"""Units one after another, and gated pairs of units one after another (thesis 7.2.3, 7.2.4)."""
+"""Units one after another, and gated pairs of units one after another (Mistry 2023, sections 7.2.3 and 7.2.4)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Self
 
 import sympy
 import torch
-from torch import Generator, Tensor
+from torch import Generator, Tensor, nn
 
 from nalm import functional as F
 from nalm.errors import NALMError
-from nalm.networks.composite import LETTERS, Composite, Line, Plan, needed
+from nalm.networks.composite import Build, Composite
+from nalm.networks.lines import LETTERS, Line, LineNetwork, needed
+from nalm.units import unit
 from nalm.units.base import Formulas, Spelled, Symbols, Weights
 from nalm.units.start import Normal, Start
 
 
-class Stack(Composite):
+class Stack(Composite, LineNetwork):
     r"""Units one after another, with ``width`` outputs between them.
 
     .. math:: y = M_n(\dots M_2(M_1(x)))
@@ -41,9 +43,11 @@ class Stack(Composite):
         self.units, self.width = tuple(units), width
         super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
 
-    def plan(self) -> Plan:
+    def units_inside(self, build: Build) -> dict[str, nn.ModuleList]:
         between = [self.width] * (len(self.units) - 1)
-        return list(zip(self.units, [self.in_features, *between], [*between, self.out_features], strict=True))
+        sizes = zip([self.in_features, *between], [*between, self.out_features], strict=True)
+        made = [build(unit(name), i, o) for name, (i, o) in zip(self.units, sizes, strict=True)]
+        return {"parts": nn.ModuleList(made)}
 
     def compute(self, x: Tensor) -> Tensor:
         for part in self.inside():
@@ -53,13 +57,13 @@ class Stack(Composite):
     def lines(self, x: Symbols, w: Spelled) -> list[Line]:
         written: list[Line] = []
         for k, part in enumerate(self.inside()):
-            layer = named(LETTERS[k], self.units[k], part.expressions(x, self.of(k, w)))
+            layer = named(LETTERS[k], self.units[k], part.expressions(x, self.of(f"parts.{k}", w)))
             written, x = [*written, *layer], [sympy.Symbol(line.name) for line in layer]
         return needed(written, self.out_features)
 
 
-class GatedStack(Composite):
-    r"""Layers that gate between two units; the gate does not look at the input (thesis 7.2.4).
+class GatedStack(Composite, LineNetwork):
+    r"""Layers that gate between two units; the gate does not look at the input (Mistry 2023, section 7.2.4).
 
     .. math:: y_o = \sigma(g_o)\,M_1(x)_o + (1 - \sigma(g_o))\,M_2(x)_o
 
@@ -90,10 +94,10 @@ class GatedStack(Composite):
         self.own_grids = {f"gate{k}": (0.0, 1.0) for k in range(layers)}
         super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
 
-    def plan(self) -> Plan:
+    def units_inside(self, build: Build) -> dict[str, nn.ModuleList]:
         between = [self.width] * (self.layers - 1)
         sizes = zip([self.in_features, *between], [*between, self.out_features], strict=True)
-        return [(name, i, o) for i, o in sizes for name in self.units]
+        return {"parts": nn.ModuleList([build(unit(name), i, o) for i, o in sizes for name in self.units])}
 
     def start(self) -> dict[str, Start]:
         sizes = [*[self.width] * (self.layers - 1), self.out_features]
@@ -119,7 +123,7 @@ class GatedStack(Composite):
     def lines(self, x: Symbols, w: Spelled) -> list[Line]:
         parts, written = self.inside(), list[Line]()
         for k in range(self.layers):
-            first, second = (parts[j].expressions(x, self.of(j, w)) for j in (2 * k, 2 * k + 1))
+            first, second = (parts[j].expressions(x, self.of(f"parts.{j}", w)) for j in (2 * k, 2 * k + 1))
             layer = []
             for i, gate in enumerate(w[f"gate{k}"]):
                 chosen = first[i] if gate else second[i]
@@ -129,5 +133,5 @@ class GatedStack(Composite):
 
 
 def named(letter: str, by: str, expressions: Formulas) -> list[Line]:
-    """Outputs of a layer as lines: o1, o2, ..."""
+    """Return the outputs of a layer as lines: o1, o2, ..."""
     return [Line(f"{letter}{i}", by, e) for i, e in enumerate(expressions, start=1)]

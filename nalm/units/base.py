@@ -1,172 +1,55 @@
-"""The contract: what every layer answers (``Trainable``), and what a unit answers beyond that (``Unit``)."""
+"""The contract of a unit: a layer (``Trainable``) whose solved weights spell out a formula."""
 
 import abc
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Tensor
 
 from nalm import functional as F
 from nalm.errors import NALMError
 from nalm.operations import operation as find_operation
-from nalm.units.noise import Noise
-from nalm.units.start import FromGenerator, Start
+from nalm.units.trainable import Trainable as Trainable
+from nalm.units.trainable import Weights as Weights
 
 Grid = tuple[float, ...]
-Weights = dict[str, Tensor]
 Gold = Mapping[str, Mapping[str, float | Grid]]  # operation -> weights that perform it
 Symbols = Sequence[Any]  # SymPy symbols, one per input
 Spelled = dict[str, Any]  # rounded weights by name, as nested lists of SymPy numbers
 Formulas = list[Any]  # SymPy expressions, one per output
 
 
-class Trainable(nn.Module, abc.ABC):
-    """A layer x (*runs, batch, in) -> (*runs, batch, out) that can be one or a population.
+class Unit(Trainable):
+    """A layer whose solved weights spell out a formula.
 
-    Built singly, like ``nn.Linear``; ``nalm.stack`` puts a leading axis of runs before every parameter.
-    A subclass says how its parameters start and what it computes; everything else has a default.
+    ======  ==============================================================================
+    must    ``start``, ``compute``, ``expressions``; ``grids``, ``gold``
+    may     ``weights`` with ``assign_`` (raw parameters differ from effective weights),
+            ``rounded``, ``penalties``, ``project``, ``sparsity_error``; ``options``, ``noisy``,
+            ``domain``, ``accepts``, ``ignores``, ``shares``
+    free    ``solved``, ``formulas``, ``snap_``, ``exact_``, ``is_solved`` and all of ``Trainable``
+    ======  ==============================================================================
+
+    ``nalm.testing.check_unit`` checks all of it. For a minimal unit read nau.py and bounded.py.
     """
 
-    options: ClassVar[tuple[str, ...]] = ()  # names of the constructor's own arguments
-
-    def __init__(
-        self,
-        in_features: int,
-        out_features: int,
-        *,
-        generator: Generator | None = None,
-        device: torch.device | str | None = None,
-        dtype: torch.dtype | None = None,
-    ):
-        # Options of a subclass are set before this runs: they may decide which parameters exist.
-        super().__init__()
-        for name, value in (("in_features", in_features), ("out_features", out_features)):
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise NALMError(
-                    f"{type(self).__name__} needs {name} to be a whole number of at least 1, got {value!r}."
-                )
-        if dtype is not None and not dtype.is_floating_point:
-            raise NALMError(
-                f"{type(self).__name__} has real weights, so dtype cannot be {dtype}: use torch.float32."
-            )
-        self.in_features = in_features
-        self.out_features = out_features
-        start = self.start()
-        self._plain_ndim = len(next(iter(start.values())).shape) if start else 0
-        for name, first in start.items():
-            self.register_parameter(name, nn.Parameter(torch.empty(first.shape, device=device, dtype=dtype)))
-        if self.noisy:
-            self.noise = Noise(device=device)
-        self.reset_parameters(generator)
-
-    noisy: ClassVar[bool] = False  # whether the forward pass draws noise while training
-
-    # -- what a subclass says -----------------------------------------------------------------
-
-    @abc.abstractmethod
-    def start(self) -> dict[str, Start]:
-        """Every parameter by name, with its shape and the published initial distribution."""
-
-    @abc.abstractmethod
-    def compute(self, x: Tensor) -> Tensor:
-        """The formula, for x (*runs, batch, in) in at least float32."""
-
-    def weights(self) -> Weights:
-        """Effective weights by name: what the raw parameters mean, with gradients."""
-        return dict(self.named_parameters(recurse=False))
-
-    def penalties(self, x: Tensor | None = None) -> Weights:
-        """Published pressures by name, one value per run; those that look at the inputs need x."""
-        return {}
-
-    def project(self) -> None:
-        """Move the parameters back into their legal set; call it after every optimiser step."""
-
-    def sparsity_error(self) -> Tensor:
-        """Largest distance of a weight to {-1, 0, 1}, one value per run."""
-        return F.sparsity(self.weights()["weight"])
-
-    # -- what follows from it -----------------------------------------------------------------
-
-    @torch.no_grad()
-    def reset_parameters(self, generator: Generator | None = None) -> None:
-        """Draw the published initial weights.
-
-        ``generator=None`` uses a new generator seeded by the operating system, so that torch's global
-        one is neither read nor moved: ``torch.manual_seed`` has no effect, a generator has.
-        """
-        if any(p.is_meta for p in self.parameters()):
-            return
-        source = FromGenerator.of(generator)
-        for name, first in self.start().items():
-            parameter = self.get_parameter(name)
-            for one in parameter.view(-1, *first.shape):  # each run of a population
-                one.copy_(first.sample(source))
-        if self.noisy:
-            self.noise.reset(source)
-
-    @property
-    def runs(self) -> torch.Size:
-        """The axes of a population: () for a single layer, (25,) for 25 stacked ones."""
-        for parameter in self.parameters():
-            return parameter.shape[: parameter.ndim - self._plain_ndim]
-        return torch.Size()
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Apply the layer to (*runs, *batch, in); the batch may have any number of axes, or none."""
-        return self.unflat(self.compute(self.flat(x)), x)
-
-    def flat(self, x: Tensor) -> Tensor:
-        """Check x at the border and bring it to (*runs, batch, in), at least float32."""
-        runs = self.runs
-        if not x.is_floating_point():
-            raise NALMError(f"{self.label} expects real numbers, got {x.dtype}: use x.float().")
-        if x.ndim < len(runs) + 1 or x.shape[: len(runs)] != runs or x.shape[-1] != self.in_features:
-            expected = ", ".join([*map(str, runs), "...", str(self.in_features)])
-            raise NALMError(f"{self.label} expects x of shape ({expected}), got {tuple(x.shape)}.")
-        x = x.to(torch.promote_types(x.dtype, torch.float32))
-        batch_axes = x.ndim - len(runs) - 1
-        if batch_axes == 0:
-            return x.unsqueeze(-2)
-        return x if batch_axes == 1 else x.flatten(len(runs), -2)
-
-    def unflat(self, y: Tensor, x: Tensor) -> Tensor:
-        """Give y (*runs, batch, out) the batch axes of x, and the precision torch's rules say."""
-        for parameter in self.parameters():
-            y = y.to(torch.promote_types(x.dtype, parameter.dtype))
-            break
-        batch_axes = x.ndim - len(self.runs) - 1
-        if batch_axes == 0:
-            return y.squeeze(-2)
-        return y if batch_axes == 1 else y.unflatten(-2, x.shape[len(self.runs) : -1])
-
-    @property
-    def label(self) -> str:
-        """How error messages call this layer: NMU(2, 1)."""
-        return f"{type(self).__name__}({self.in_features}, {self.out_features})"
-
-    def extra_repr(self) -> str:
-        parts = [f"in_features={self.in_features}", f"out_features={self.out_features}"]
-        parts += [f"{name}={getattr(self, name)!r}" for name in self.options]
-        parts += [f"runs={tuple(self.runs)}"] if self.runs else []
-        return ", ".join(parts)
-
-
-class Unit(Trainable):
-    """A layer whose solved weights spell out a formula."""
+    # -- must: every unit defines these --------------------------------------------------------
 
     grids: Mapping[str, Grid]  # effective weight -> the values it takes when solved
-    gold: ClassVar[Gold]
+    gold: ClassVar[Gold]  # operation -> effective weights that perform it exactly
+
+    @abc.abstractmethod
+    def expressions(self, x: Symbols, w: Spelled) -> Formulas:
+        """Return one SymPy expression per output, for rounded weights given as nested lists of numbers."""
+
+    # -- may: a unit overrides these where the default is not right ----------------------------
+
     domain: ClassVar[str] = "real"  # where a solved unit is right: real, positive or boolean
     accepts: ClassVar[str] = "real"  # where the forward pass is finite: real or positive
     ignores: ClassVar[bool] = True  # whether an input can be left out of the formula
     shares: ClassVar[bool] = True  # whether several outputs can use the same input
     eps: float = 0.0  # the paper's epsilon; 0 is the exact form
-
-    @abc.abstractmethod
-    def expressions(self, x: Symbols, w: Spelled) -> Formulas:
-        """One SymPy expression per output, for rounded weights given as nested lists of numbers."""
 
     def weights(self) -> Weights:
         return {name: getattr(self, name) for name in self.grids}
@@ -180,24 +63,26 @@ class Unit(Trainable):
 
     @torch.no_grad()
     def rounded(self) -> Weights:
-        """Effective weights, each moved to the nearest value of its grid."""
+        """Return the effective weights, each moved to the nearest value of its grid."""
         return {
             name: F.nearest(w, self.grids[name]) if name in self.grids else w
             for name, w in self.weights().items()
         }
+
+    # -- free: these follow from the others ----------------------------------------------------
 
     def snap_(self) -> Self:
         """Move the weights onto their grid."""
         return self.assign_(self.rounded())
 
     def exact_(self) -> Self:
-        """Drop the paper's epsilon: from now on the unit computes its formula to rounding."""
+        """Set the paper's epsilon to 0, so that the unit computes its formula up to rounding."""
         self.eps = 0.0
         return self
 
     @classmethod
     def gold_weights(cls, name: str, in_features: int) -> dict[str, float | list[float]]:
-        """Weights that perform an operation on the first inputs: a row over the inputs, or one number."""
+        """Return weights that perform an operation on the first inputs: a row over the inputs, or one number."""
         grids = getattr(cls, "grids", {})
         full: dict[str, float | list[float]] = {}
         for weight, values in cls.gold[name].items():
@@ -210,9 +95,9 @@ class Unit(Trainable):
 
     @classmethod
     def solved(cls, operation: str, in_features: int = 2, out_features: int = 1) -> Self:
-        """The unit with gold weights for an operation on its first inputs, in its exact form.
+        """Return a unit with gold weights for an operation on its first inputs, in its exact form.
 
-        Every output computes the same; inputs beyond the operands are ignored.
+        Every output computes the same; inputs after the operands are ignored.
         """
         arity = find_operation(operation).arity
         if operation not in cls.gold:
@@ -232,10 +117,10 @@ class Unit(Trainable):
         return unit.exact_()
 
     def formulas(self, symbols: Symbols | None = None) -> Formulas:
-        """What the unit computes once its weights are rounded, one SymPy expression per output.
+        """Return what the unit computes with rounded weights, one SymPy expression per output.
 
-        A formula is honest about signs: the NAC's product of plain symbols is ``Abs(a*b)``, of
-        positive ones ``a*b``. Without symbols, the first inputs are called a, b, c, ...
+        A formula keeps absolute values: the multiplying NAC is ``Abs(a*b)`` for plain symbols and ``a*b`` for
+        positive ones. Without symbols the inputs are called a, b, c, ...
         """
         from nalm.units.spelling import letters, numbers
 
@@ -250,7 +135,7 @@ class Unit(Trainable):
 
     @torch.no_grad()
     def is_solved(self) -> bool:
-        """Whether every weight lies where rounding would put it."""
+        """Tell whether every weight lies on its grid already."""
         if self.runs or any(p.is_meta for p in self.parameters()):
             return False
         weights, rounded = self.weights(), self.rounded()
@@ -265,34 +150,3 @@ class Unit(Trainable):
         formulas = self.formulas(letters(self.in_features, positive=positive or None))
         shown = ", ".join(map(str, formulas[:4])) + (", ..." if len(formulas) > 4 else "")
         return f"{super().extra_repr()}, y = {shown}" + (" for positive inputs" if positive else "")
-
-
-class EpsUnit(Unit):
-    """A unit whose paper adds a small epsilon where a logarithm or a reciprocal would meet zero."""
-
-    options: ClassVar[tuple[str, ...]] = ("eps",)
-    paper_eps: ClassVar[float]
-
-    def __init__(
-        self,
-        in_features: int,
-        out_features: int,
-        *,
-        eps: float | None = None,
-        generator: Generator | None = None,
-        device: torch.device | str | None = None,
-        dtype: torch.dtype | None = None,
-    ):
-        if eps is not None and not 0 <= eps < 1:
-            raise NALMError(f"{type(self).__name__} needs 0 <= eps < 1, got {eps!r}; 0 is the exact form.")
-        self.eps = self.paper_eps if eps is None else eps
-        super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
-
-    def size(self, x: Tensor) -> Tensor:
-        """What is raised to powers: the magnitude, with the epsilon."""
-        return x.abs() + self.eps
-
-    def powers(self, x: Tensor, weight: Tensor, *columns: Tensor) -> Tensor:
-        """Product of powers of sizes: through logarithms as published, or exact without epsilon."""
-        raised = F.power_product if self.eps == 0 else F.log_product
-        return raised(x, weight, *columns, of=self.size)

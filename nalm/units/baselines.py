@@ -1,6 +1,6 @@
-"""What the units are compared with: ordinary layers, and operations that need no learning.
+"""Baselines that the units are compared with: ordinary layers, and fixed operations.
 
-A smaller contract than a unit's: no grid and no formula, but the same shapes, populations and starts.
+They are ``Trainable`` but no ``Unit``: no grid and no formula, but the same shapes, populations and initialisation.
 """
 
 import itertools
@@ -141,7 +141,7 @@ class MLP(Trainable):
 
 
 class Quadratic(Trainable):
-    r"""Quadratic layers (thesis eq. 7.1): :math:`y = (W_j x + b_j) \odot (W_k x + b_k) + W_l x^2 + c`.
+    r"""Quadratic layers (Mistry 2023, eq. 7.1): :math:`y = (W_j x + b_j) \odot (W_k x + b_k) + W_l x^2 + c`.
 
     With ``widths``, as many layers before the last, without activations between them.
     The start is unspecified in the sources; Xavier uniform and zeros here.
@@ -166,7 +166,7 @@ class Quadratic(Trainable):
 
     @property
     def layers(self) -> list[str]:
-        """What stands before the names of each layer's parameters."""
+        """Return the prefix of the names of each layer's parameters."""
         return [*(f"hidden{k}_" for k in range(len(self.widths))), ""]
 
     def start(self) -> dict[str, Start]:

@@ -1,4 +1,4 @@
-"""What the NAU, the NMU and their descendants share: one weight kept within bounds."""
+"""Units with one weight kept within bounds: the base of NAU, NMU and NRU."""
 
 import abc
 from typing import ClassVar, Literal
@@ -12,9 +12,9 @@ from nalm.units.base import Unit, Weights
 
 
 class BoundedUnit(Unit):
-    """A unit with one weight in a legal interval, pressed towards discrete values.
+    """A unit with one weight in an interval, which a penalty moves towards discrete values.
 
-    ``penalty`` is the shape of the pressure, linear (published runs) or squared (document 002).
+    ``penalty`` is linear (published runs) or squared (draft of Madsen & Johansen 2020, eqs. 3 and 5).
     ``bounds="clip"`` clamps after the step; ``"penalty"`` leaves the parameter free, clamps it in the
     forward pass and adds the penalty ``bounds``.
     """
@@ -47,10 +47,10 @@ class BoundedUnit(Unit):
 
     @abc.abstractmethod
     def discreteness(self) -> Tensor:
-        """Distance of each weight to its grid, (*runs, out, in)."""
+        """Return the distance of each weight to its grid, (*runs, out, in)."""
 
     def idleness(self, mean: Tensor) -> Tensor | None:
-        """How far unselected inputs of this mean (*runs, 1, in) are from neutral, where that is published."""
+        """Return the published penalty on unselected inputs of this mean (*runs, 1, in), if there is one."""
         return None
 
     def penalties(self, x: Tensor | None = None) -> Weights:

@@ -1,4 +1,4 @@
-r"""Neural Accumulators (Trask et al., NeurIPS 2018, arXiv:1808.00508) and Madsen's ablations of NAC•."""
+r"""Neural Accumulators (Trask et al. 2018, arXiv:1808.00508)."""
 
 import functools
 import math
@@ -11,29 +11,17 @@ from torch import Tensor
 
 from nalm import functional as F
 from nalm.units import spelling
-from nalm.units.base import EpsUnit, Formulas, Gold, Spelled, Symbols, Unit, Weights
-from nalm.units.start import Normal, Start, Uniform
-
-GOLD_SUM: Gold = {
-    "add": {"weight": (1.0, 1.0)},
-    "subtract": {"weight": (1.0, -1.0)},
-    "select": {"weight": (1.0,)},
-}
-GOLD_POWER: Gold = {
-    "multiply": {"weight": (1.0, 1.0)},
-    "divide": {"weight": (1.0, -1.0)},
-    "reciprocal": {"weight": (-1.0,)},
-    "sqrt": {"weight": (0.5,)},
-    "select": {"weight": (1.0,)},
-}
-GOLD_PRODUCT: Gold = {"multiply": {"weight": (1.0, 1.0)}, "select": {"weight": (1.0,)}}
+from nalm.units.base import Formulas, Spelled, Symbols, Unit, Weights
+from nalm.units.epsilon import EpsUnit
+from nalm.units.gold import GOLD_POWER, GOLD_SUM
+from nalm.units.start import Start, Uniform
 
 
 @functools.cache
 def nac_start(in_features: int, out_features: int) -> float:
     """Half width r of U[-r, r] that gives tanh(U) sigmoid(U) the variance 2 / (in + out).
 
-    Solves document 002, eq. 8, as stable-nalu does: at least 5 features are counted, which caps
+    Solves eq. 8 of the draft of Madsen & Johansen 2020 as stable-nalu does: at least 5 features are counted, which caps
     r at 9.47, where the weights are all but saturated.
     """
 
@@ -113,80 +101,6 @@ class NACMul(TanhSigmoid, EpsUnit):
 
     def compute(self, x: Tensor) -> Tensor:
         return self.powers(x, self.weights()["weight"])
-
-    def expressions(self, x: Symbols, w: Spelled) -> Formulas:
-        return [spelling.magnitudes(row, x) for row in w["weight"]]
-
-
-class NACMulSigmoid(EpsUnit):
-    r"""Multiplies magnitudes, without division: NAC• with :math:`W = \sigma(\hat W)` (NAC•,σ).
-
-    .. math:: y_o = \exp \sum_i \sigma(\hat W_{oi}) \ln(|x_i| + \epsilon)
-
-    An ablation of Madsen & Johansen (ICLR 2020); initialised Xavier normal as in stable-nalu.
-    Not to be confused with ``SigmoidNMU``, a product without logarithms.
-
-    >>> NACMulSigmoid.solved("multiply").formulas()
-    [Abs(a)*Abs(b)]
-    """
-
-    grids = {"weight": (0.0, 1.0)}
-    gold = GOLD_PRODUCT
-    domain = "positive"
-    paper_eps = 1e-7
-    w_hat: Tensor
-
-    def start(self) -> dict[str, Start]:
-        shape = (self.out_features, self.in_features)
-        return {"w_hat": Normal(shape, 0.0, (2 / sum(shape)) ** 0.5)}
-
-    def weights(self) -> Weights:
-        return {"weight": torch.sigmoid(self.w_hat)}
-
-    def assign_(self, weights: Mapping[str, Tensor]) -> Self:
-        return super().assign_({"w_hat": F.sigmoid_inverse(weights["weight"])})
-
-    def compute(self, x: Tensor) -> Tensor:
-        return self.powers(x, self.weights()["weight"])
-
-    def expressions(self, x: Symbols, w: Spelled) -> Formulas:
-        return [spelling.magnitudes(row, x) for row in w["weight"]]
-
-
-class NACMulClamped(EpsUnit):
-    r"""Multiplies magnitudes, with the NMU's clamped weights in log space (NAC•,NMU).
-
-    .. math:: y_o = \exp \sum_i W_{oi} \ln(|x_i| + \epsilon), \qquad 0 \le W \le 1
-
-    An ablation of Madsen & Johansen (ICLR 2020): start, clamp and penalties are those of the NMU; as in their code the
-    one on idle inputs acts on logarithms, and presses them to 1.
-
-    >>> NACMulClamped.solved("multiply").formulas()
-    [Abs(a)*Abs(b)]
-    """
-
-    grids = {"weight": (0.0, 1.0)}
-    gold = GOLD_PRODUCT
-    domain = "positive"
-    paper_eps = 1e-7
-    weight: Tensor
-
-    def start(self) -> dict[str, Start]:
-        return {"weight": Uniform((self.out_features, self.in_features), 0.25, 0.75)}
-
-    def compute(self, x: Tensor) -> Tensor:
-        return self.powers(x, self.weight)
-
-    @torch.no_grad()
-    def project(self) -> None:
-        self.weight.clamp_(0, 1)
-
-    def penalties(self, x: Tensor | None = None) -> Weights:
-        terms = {"weight": F.mean_matrix(F.to_binary(self.weight))}
-        if x is not None:
-            mean = self.size(self.flat(x)).log().mean(-2, keepdim=True)
-            terms["inputs"] = F.mean_matrix((1 - self.weight) * (1 - mean).square())
-        return terms
 
     def expressions(self, x: Symbols, w: Spelled) -> Formulas:
         return [spelling.magnitudes(row, x) for row in w["weight"]]

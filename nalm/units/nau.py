@@ -6,7 +6,7 @@ from nalm import functional as F
 from nalm.units import spelling
 from nalm.units.base import Formulas, Spelled, Symbols, Weights
 from nalm.units.bounded import BoundedUnit
-from nalm.units.nac import GOLD_SUM
+from nalm.units.gold import GOLD_SUM
 from nalm.units.start import Start, Uniform
 
 

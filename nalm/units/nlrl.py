@@ -1,4 +1,4 @@
-"""Neural Logic Rule Layer (Reimann & Schwung 2019, arXiv:1907.00878; thesis 2.2.6). No published code exists."""
+"""Neural Logic Rule Layer (Reimann & Schwung 2019; Mistry 2023, section 2.2.6). No published code exists."""
 
 from collections.abc import Mapping
 from typing import Self
@@ -8,7 +8,8 @@ from torch import Tensor
 
 from nalm import functional as F
 from nalm.units import spelling
-from nalm.units.base import EpsUnit, Formulas, Spelled, Symbols, Weights
+from nalm.units.base import Formulas, Spelled, Symbols, Weights
+from nalm.units.epsilon import EpsUnit
 from nalm.units.start import Start, Uniform
 
 
@@ -20,7 +21,7 @@ class NLRL(EpsUnit):
         + t_o \bigl(1 - \prod_i (1 - A_{oi} \hat x_{oi})\bigr)
 
     with :math:`t = \sigma(G^{out})`. A of 1 uses an input and 0 ignores it, s of 1 negates it; t of 0 is AND
-    and of 1 is OR, as the equation says (the thesis' text says the reverse). Inputs are 0 or 1.
+    and of 1 is OR, as the equation says (the text of Mistry 2023 says the reverse). Inputs are 0 or 1.
     Unspecified in the sources and chosen here: A starts in U[0.25, 0.75] and is clamped to [0, 1],
     the gates start Xavier uniform and in U[-1, 1], epsilon is 1e-7. The OR is the closed form of the paper's
     Kronecker product.
@@ -95,7 +96,7 @@ class NLRL(EpsUnit):
 
 
 def _literal(x: Tensor, s: Tensor) -> Tensor:
-    """An input, or its negation where s is 1."""
+    """Return the input, or its negation where s is 1."""
     return (1 - s) * x + s * (1 - x)
 
 

@@ -1,4 +1,4 @@
-"""Neural Multiplicative Reciprocal Unit (Mistry, Farrahi & Hare; thesis 5.2.2 and G.6, document 000)."""
+"""Neural Multiplicative Reciprocal Unit (Mistry et al. 2021; Mistry 2023, sections 5.2.2 and G.6)."""
 
 import math
 
@@ -7,8 +7,9 @@ from torch import Tensor
 
 from nalm import functional as F
 from nalm.units import spelling
-from nalm.units.base import EpsUnit, Formulas, Spelled, Symbols, Weights
-from nalm.units.inalu import IMNAC
+from nalm.units.base import Formulas, Spelled, Symbols, Weights
+from nalm.units.epsilon import EpsUnit
+from nalm.units.inac import IMNAC
 from nalm.units.start import Constant, Start, Uniform
 
 
@@ -43,7 +44,7 @@ class NMRU(EpsUnit):
         return {"weight": halves[0] + halves[1]}
 
     def terms(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The inputs, their reciprocals (*runs, batch, in), and which of these are infinite; such a one is 1 here.
+        """Return the inputs, their reciprocals (*runs, batch, in) with 1 for an infinite one, and which are infinite.
 
         The two halves stay apart all the way, as do the weights': joined, the batch would no longer be innermost.
         """
@@ -56,7 +57,7 @@ class NMRU(EpsUnit):
         return self.magnitude(c.abs(), reciprocal.abs(), infinite) * self.sign(c, reciprocal)
 
     def magnitude(self, c: Tensor, reciprocal: Tensor, infinite: Tensor) -> Tensor:
-        """The NMU's product over 2 in terms; an infinite term counts only if its weight is not zero."""
+        """Compute the NMU's product over 2 in terms; an infinite term counts only if its weight is not zero."""
         first, second = self.weight.chunk(2, -1)
         pole = F.linear(infinite.to(c.dtype), (second.detach() != 0).to(c.dtype)) > 0
         product = F.gated_product(c, first) * F.gated_product(torch.where(infinite, 1.0, reciprocal), second)
@@ -82,7 +83,7 @@ class NMRUNoSign(NMRU):
 
     .. math:: y_o = \prod_{i=1}^{2I} (W_{oi} c_i + 1 - W_{oi}), \qquad c = \bigl[x, 1/(x + \epsilon)\bigr]
 
-    An ablation of thesis G.6; the unit the published code calls NMRU.
+    An ablation of Mistry 2023, appendix G.6; the published code calls this unit NMRU.
 
     >>> NMRUNoSign.solved("reciprocal").formulas()
     [1/a]
@@ -97,7 +98,7 @@ class NMRUGated(NMRU):
 
     .. math:: c = g \odot \bigl[x, 1/(x + \epsilon)\bigr]
 
-    in place of c. An ablation of thesis G.6. The gate multiplies without an identity, so a closed
+    in place of c. An ablation of Mistry 2023, appendix G.6. The gate multiplies without an identity, so a closed
     gate under a weight of 1 makes the product 0.
 
     >>> NMRUGated.solved("divide").formulas()

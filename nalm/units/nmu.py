@@ -10,7 +10,7 @@ from nalm import functional as F
 from nalm.units import spelling
 from nalm.units.base import Formulas, Spelled, Symbols, Unit, Weights
 from nalm.units.bounded import BoundedUnit
-from nalm.units.nac import GOLD_PRODUCT
+from nalm.units.gold import GOLD_PRODUCT
 from nalm.units.start import Start, Uniform
 
 
@@ -51,7 +51,7 @@ class NMU(BoundedUnit):
 
 
 class NormalisedNMU(NMU):
-    r"""Multiplies inputs that were divided by their spread, and scales back (document 002, section 2.3).
+    r"""Multiplies inputs divided by their spread, and scales back (draft of Madsen & Johansen 2020, section 2.3).
 
     .. math:: y_o = c^{\sum_i W_{oi}} \prod_i (W_{oi} x_i / c + 1 - W_{oi}), \qquad c = \mathrm{std}(x)
 

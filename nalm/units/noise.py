@@ -1,4 +1,4 @@
-"""Noise inside a forward pass: a key and a counter, and a pure function of both."""
+"""Noise in a forward pass, computed from a key and a counter instead of a random generator."""
 
 import math
 
@@ -6,19 +6,19 @@ import torch
 from torch import Tensor, nn
 
 from nalm import draws
-from nalm.units.start import Source
+from nalm.units.start import RandomSource
 
 
 class Noise(nn.Module):
-    """Fresh numbers at every call, from two buffers and no random generator.
+    """New random numbers at every call, computed from two buffers.
 
-    The numbers are a hash of (key, counter, position), so they are the same on every device,
-    alone and in a population, and are saved and restored with the layer. It works in any
-    network and under ``functional_call``, ``vmap`` over members, ``torch.compile`` and ``stack``.
+    The numbers are a hash of (key, counter, position). They are the same on every device, alone and in a population,
+    and are saved and restored with the layer. This works in any network and under ``functional_call``, ``vmap`` over
+    members, ``torch.compile`` and ``stack``.
 
-    What it cannot do: activation checkpointing runs the forward pass twice and so sees two values
-    of the counter; a ``deepcopy`` repeats the original's numbers until ``reset`` draws another key;
-    under a per-sample ``vmap`` all samples see the same numbers, since none knows its place.
+    Limits: activation checkpointing runs the forward pass twice and so sees two values of the counter; a
+    ``deepcopy`` repeats the original's numbers until ``reset`` draws another key; under a per-sample ``vmap`` all
+    samples see the same numbers, because a sample does not know its position.
     """
 
     key: Tensor  # (*runs, 2)
@@ -30,34 +30,36 @@ class Noise(nn.Module):
         self.register_buffer("counter", torch.zeros((), dtype=torch.int32, device=device))
 
     @torch.no_grad()
-    def reset(self, source: Source) -> None:
-        """Draw another key and count from zero."""
+    def reset(self, source: RandomSource) -> None:
+        """Draw a new key and set the counter to zero."""
         key = (source.uniform(tuple(self.key.shape)) * 2.0**32 - 2.0**31).floor()
         self.key.copy_(key.to(torch.int32))
         self.counter.zero_()
 
     def bits(self, shape: tuple[int, ...]) -> Tensor:
-        """Bits of that shape, which begins with the axes of runs; the counter moves on by one."""
+        """Return random bits of that shape, which begins with the axes of runs, and increase the counter."""
         position = torch.arange(
             math.prod(shape[self.counter.ndim :]), dtype=torch.int32, device=self.key.device
         )
         bits = draws.bits(self.key, self.counter, position).reshape(shape)
-        self.counter = _settled(
-            self.counter + 1
-        )  # not in place: torch.func forbids changing a captured tensor
+        # Not in place, since torch.func forbids changing a captured tensor.
+        self.counter = without_gradient_wrapper(self.counter + 1)
         return bits
 
     def uniform(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
-        """Uniform in (0, 1)."""
+        """Return uniform numbers in (0, 1)."""
         return draws.symmetric(self.bits(shape), dtype) * 0.5 + 0.5
 
     def normal(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
-        """Standard normal."""
+        """Return standard normal numbers."""
         return draws.normal(self.bits(shape), dtype)
 
 
-def _settled(tensor: Tensor) -> Tensor:
-    """The tensor without the wrapper of a gradient transform, which must not outlive it."""
+def without_gradient_wrapper(tensor: Tensor) -> Tensor:
+    """Return the tensor inside the wrappers of ``torch.func.grad``, which must not outlive the transform.
+
+    The only use of torch's private functorch interface (docs/torch-internals.md).
+    """
     functorch = torch._C._functorch
     while not torch.compiler.is_compiling() and functorch.is_gradtrackingtensor(tensor):
         tensor = functorch.get_unwrapped(tensor)

@@ -1,4 +1,4 @@
-"""Neural Reciprocal Unit (Mistry, Farrahi & Hare; thesis 5.2.1 and G.1, document 000)."""
+"""Neural Reciprocal Unit (Mistry et al. 2021, arXiv:2110.05177; Mistry 2023, sections 5.2.1 and G.1)."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ from nalm.errors import NALMError
 from nalm.units import spelling
 from nalm.units.base import Formulas, Spelled, Symbols, Weights
 from nalm.units.bounded import BoundedUnit
-from nalm.units.inalu import IMNAC
+from nalm.units.inac import IMNAC
 from nalm.units.nau import NAU
 
 TANH_SCALE = 1000.0
@@ -24,8 +24,8 @@ class NRU(NAU):
 
     with :math:`\alpha = \tanh(s W)^2` in training, a smooth stand-in for :math:`\alpha = |W|`, which is
     used in evaluation; both agree at {-1, 0, 1} for a large ``tanh_scale`` s. 1 multiplies by an input, -1
-    divides by it, 0 leaves it out. Departs from the paper: nothing (document 000 drops the exponent in eq. 6; the
-    thesis has it).
+    divides by it, 0 leaves it out. Departs from the paper: nothing (Mistry et al. 2021, eq. 6, omits the exponent; the
+    thesis, Mistry 2023, has it).
 
     >>> NRU.solved("divide").formulas()
     [a/b]
@@ -60,7 +60,7 @@ class NRU(NAU):
         )
 
     def idleness(self, mean: Tensor) -> None:
-        """The penalty on inputs is published for sums only."""
+        """Return None: the penalty on inputs is published for sums only."""
 
     def weights(self) -> Weights:
         return BoundedUnit.weights(self)
@@ -82,7 +82,7 @@ class NRU(NAU):
 
 
 class NRUSeparateSign(NRU):
-    r"""The NRU with the sign computed apart from the magnitude (thesis G.1).
+    r"""The NRU with the sign computed apart from the magnitude (Mistry 2023, appendix G.1).
 
     .. math:: y_o = \prod_i \bigl(|x_i|^{W_{oi}} \alpha_{oi} + 1 - \alpha_{oi}\bigr)
         \prod_i \mathrm{sign}(x_i)^{\mathrm{round}(W_{oi})}

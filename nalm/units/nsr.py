@@ -1,4 +1,4 @@
-"""Neural Status Register (Faber & Wattenhofer 2020, arXiv:2004.07085; thesis 2.2.7). No published code exists."""
+"""Neural Status Register (Faber & Wattenhofer 2020; Mistry 2023, section 2.2.7). No published code exists."""
 
 import math
 from collections.abc import Mapping
@@ -173,5 +173,5 @@ def _verdict(x: Symbols, copies: list[tuple[Any, ...]]) -> sympy.Expr:
 
 
 def _size(vote: tuple[Any, Any]) -> Any:
-    """The most that a pair's vote can weigh."""
+    """Return the largest weight that the vote of a pair can have."""
     return abs(vote[0]) + abs(vote[1])

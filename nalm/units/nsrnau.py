@@ -1,4 +1,4 @@
-"""The NSR before a NAU (Faber & Wattenhofer 2020, arXiv:2004.07085; thesis D.3.2). No published code exists."""
+"""The NSR before a NAU (Faber & Wattenhofer 2020; Mistry 2023, appendix D.3.2). No published code exists."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Stochastic NMU (Mistry, Farrahi & Hare; thesis chapter 4, document 004) and stochastic gates."""
+"""Stochastic NMU (Mistry et al. 2022, arXiv:2211.05624; Mistry 2023, chapter 4) and stochastic gates."""
 
 import math
 from collections.abc import Mapping
@@ -11,16 +11,16 @@ from nalm import functional as F
 from nalm.errors import NALMError
 from nalm.units import spelling
 from nalm.units.base import Formulas, Spelled, Symbols, Unit, Weights
-from nalm.units.nac import GOLD_PRODUCT
+from nalm.units.gold import GOLD_PRODUCT
 from nalm.units.nmu import NMU
 from nalm.units.start import Constant, Normal, Start
 
 SIGMA = 0.5
-BEYOND = 4.0  # so far beyond its bounds no noise moves a gate: over 5 standard deviations each way
+BEYOND = 4.0  # a solved gate lies this far beyond its bounds: over 5 standard deviations of the noise
 
 
 class SNMU(NMU):
-    r"""Multiplies like the NMU while reversible noise shakes it out of local optima.
+    r"""Multiplies like the NMU, with reversible noise against local optima.
 
     .. math:: y_o = \frac{\prod_i (W_{oi} n_i x_i + 1 - W_{oi})}{\prod_i (W_{oi} n_i + 1 - W_{oi})}
 
@@ -81,18 +81,18 @@ class SNMU(NMU):
         return self.unflat(self.compute(flat * n) / self.compute(n), x)
 
     def draw(self, x: Tensor) -> Tensor:
-        """Noise for x (*runs, batch, in)."""
+        """Draw noise for x (*runs, batch, in)."""
         low, high = (1.0, self.batch_bound(x)) if self.noise_range == "batch" else self.noise_range
         return low + (high - low) * self.noise.uniform(tuple(x.shape), x.dtype)
 
     @staticmethod
     def batch_bound(x: Tensor) -> Tensor:
-        """Upper end 1 + 1/std(x) of the batch noise, (*runs, 1, 1); std 1e-7 for a batch of equal numbers."""
+        """Return the upper end 1 + 1/std(x) of the batch noise, (*runs, 1, 1); std is at least 1e-7."""
         return 1 + 1 / F.spread(x.detach()).clamp_min(1e-7)[..., None, None]
 
 
 class StgNMU(Unit):
-    r"""Multiplies through stochastic gates (thesis 4.3.1, after Yamada et al. 2020).
+    r"""Multiplies through stochastic gates (Mistry 2023, section 4.3.1, after Yamada et al. 2020).
 
     .. math:: y_o = \prod_i (w_{oi} x_i + 1 - w_{oi}), \qquad
         w = \mathrm{clip}(\mu + \varepsilon, 0, 1), \quad \varepsilon \sim N(0, 0.5^2)
@@ -124,7 +124,7 @@ class StgNMU(Unit):
 
     @staticmethod
     def centre(weight: Tensor) -> Tensor:
-        """Centres whose clipped value is the weight; fully open and closed gates stay so under noise."""
+        """Return centres whose clipped value is the weight; fully open and closed gates stay so under noise."""
         return weight + BEYOND * ((weight >= 1).to(weight.dtype) - (weight <= 0).to(weight.dtype))
 
     def forward(self, x: Tensor, noise: Tensor | None = None) -> Tensor:

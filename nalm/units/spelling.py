@@ -1,4 +1,4 @@
-"""Weights as SymPy: the few words every unit spells its formula with."""
+"""SymPy expressions from weights: the building blocks of the units' formulas."""
 
 import string
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from nalm.errors import NALMError
 
 
 def letters(n: int, *, positive: bool | None = None) -> list[sympy.Symbol]:
-    """Names for n inputs: a, b, c, ... while the alphabet lasts, then x1, x2, ...
+    """Return symbols for n inputs: a, b, c, ... up to 26 inputs, else x1, x2, ...
 
     >>> letters(2)
     [a, b]
@@ -21,7 +21,7 @@ def letters(n: int, *, positive: bool | None = None) -> list[sympy.Symbol]:
 
 
 def numbers(w: Tensor) -> Any:
-    """A tensor as nested lists of SymPy numbers: 0.5 becomes 1/2."""
+    """Return a tensor as nested lists of SymPy numbers: 0.5 becomes 1/2."""
     if not bool(w.isfinite().all()):
         raise NALMError("A weight is not a finite number, so there is no formula: the run diverged.")
     return _nested(w.tolist())
@@ -32,18 +32,18 @@ def _nested(value: Any) -> Any:
 
 
 def number(value: float) -> sympy.Expr:
-    """A simple fraction if the value is one, else eight digits of it."""
+    """Return a simple fraction if the value is one, else a number of eight digits."""
     exact = sympy.Rational(value).limit_denominator(64)
     return exact if abs(float(exact) - value) < 1e-9 else sympy.Float(value, 8)
 
 
 def dot(row: Sequence[sympy.Expr], x: Sequence[sympy.Expr]) -> sympy.Expr:
-    """Weighted sum of the inputs."""
+    """Return the weighted sum of the inputs."""
     return sympy.Add(*(w * x_i for w, x_i in zip(row, x, strict=True)))
 
 
 def powers(row: Sequence[sympy.Expr], x: Sequence[sympy.Expr]) -> sympy.Expr:
-    """Product of powers, as the real part where a root of a negative number leaves the reals."""
+    """Return the product of powers, as its real part where a root of a negative number is complex."""
     whole = [x_i**w for w, x_i in zip(row, x, strict=True) if w.is_integer]
     roots = [x_i**w for w, x_i in zip(row, x, strict=True) if not w.is_integer]
     root = sympy.Mul(*roots)
@@ -52,17 +52,17 @@ def powers(row: Sequence[sympy.Expr], x: Sequence[sympy.Expr]) -> sympy.Expr:
 
 
 def magnitudes(row: Sequence[sympy.Expr], x: Sequence[sympy.Expr]) -> sympy.Expr:
-    """Product of powers of absolute values."""
+    """Return the product of powers of absolute values."""
     return sympy.Mul(*(sympy.Abs(x_i) ** w for w, x_i in zip(row, x, strict=True)))
 
 
 def selected(row: Sequence[sympy.Expr], x: Sequence[sympy.Expr]) -> sympy.Expr:
-    """Product of w x + 1 - w over the inputs."""
+    """Return the product of w x + 1 - w over the inputs."""
     return sympy.Mul(*(w * x_i + 1 - w for w, x_i in zip(row, x, strict=True)))
 
 
 def choice(gate: sympy.Expr, above: sympy.Expr, below: sympy.Expr) -> sympy.Expr:
-    """One path where a gate's argument is positive, the other elsewhere (at exactly 0, the mean of both)."""
+    """Return one path where a gate's argument is positive, the other elsewhere (the unit takes the mean at 0)."""
     if gate.is_positive:
         return above
     if gate.is_negative:

@@ -1,7 +1,7 @@
-"""How a parameter starts: a shape and a distribution, as values that anybody can sample from.
+"""Initialisation of parameters: a shape and a distribution, as data.
 
-A layer built by hand samples them from a ``torch.Generator``; a population samples the same
-values from numbers that depend on the run's seed alone.
+A layer that a user constructs samples them with a ``torch.Generator``; the engine samples them for a population from
+draws that depend only on the seed of each run.
 """
 
 from dataclasses import dataclass
@@ -11,21 +11,21 @@ import torch
 from torch import Generator, Tensor
 
 
-class Source(Protocol):
-    """Where random numbers come from: float64 tensors of a shape, or of many runs at once (runs, *shape)."""
+class RandomSource(Protocol):
+    """A source of random float64 tensors of a shape, or for many runs at once (runs, *shape)."""
 
     def uniform(self, shape: tuple[int, ...]) -> Tensor:
-        """Uniform in [0, 1)."""
+        """Return uniform numbers in [0, 1)."""
         ...
 
     def normal(self, shape: tuple[int, ...]) -> Tensor:
-        """Standard normal."""
+        """Return standard normal numbers."""
         ...
 
 
 @dataclass(frozen=True)
 class FromGenerator:
-    """A torch generator as a source; without one, a fresh generator seeded by the operating system."""
+    """A torch generator as a source; without one, a new generator seeded by the operating system."""
 
     generator: Generator
 
@@ -51,7 +51,7 @@ class Uniform:
     low: float
     high: float
 
-    def sample(self, source: Source) -> Tensor:
+    def sample(self, source: RandomSource) -> Tensor:
         return self.low + (self.high - self.low) * source.uniform(self.shape)
 
 
@@ -63,7 +63,7 @@ class Normal:
     mean: float
     std: float
 
-    def sample(self, source: Source) -> Tensor:
+    def sample(self, source: RandomSource) -> Tensor:
         return self.mean + self.std * source.normal(self.shape)
 
 
@@ -74,7 +74,7 @@ class Constant:
     shape: tuple[int, ...]
     value: float
 
-    def sample(self, source: Source) -> Tensor:
+    def sample(self, source: RandomSource) -> Tensor:
         return torch.full(self.shape, self.value, dtype=torch.float64)
 
 
@@ -85,14 +85,13 @@ class Orthogonal:
     shape: tuple[int, int]
     identity_if_square: bool = False
 
-    def sample(self, source: Source) -> Tensor:
+    def sample(self, source: RandomSource) -> Tensor:
         rows, columns = self.shape
         if self.identity_if_square and rows == columns:
             return torch.eye(rows, dtype=torch.float64)
         q, r = torch.linalg.qr(source.normal((max(rows, columns), min(rows, columns))))
-        q = q * r.diagonal(dim1=-2, dim2=-1).sign().unsqueeze(
-            -2
-        )  # makes the distribution uniform (Mezzadri 2007)
+        # The signs make the distribution uniform (Mezzadri 2007).
+        q = q * r.diagonal(dim1=-2, dim2=-1).sign().unsqueeze(-2)
         return q if rows >= columns else q.mT
 
 

@@ -1,8 +1,11 @@
 """The generated table against the published one."""
 
-from nalm.formulas.capabilities import capabilities
+import re
 
-# Mistry, thesis, Table 2.1: unit -> operations, powers, gating, negative inputs, discretisation
+from nalm.formulas.capabilities import capabilities, markdown
+from nalm.units import UNITS
+
+# Mistry 2023, Table 2.1: unit -> operations, powers, gating, negative inputs, discretisation
 PUBLISHED = {
     "NALU": ("add subtract multiply divide", "|p|≤1", True, False, False),
     "INALU": ("add subtract multiply divide", "none", True, True, True),
@@ -13,7 +16,7 @@ PUBLISHED = {
     "NLRL": ("", "none", True, False, False),
     "NSR": ("", "none", False, True, False),
 }
-# spec/modules.md, section 2
+# Number of parameters for inputs I and outputs O, from the definition in each paper.
 PARAMETERS = {
     "NAC": "2IO",
     "NACMul": "2IO",
@@ -54,3 +57,10 @@ def test_the_generated_table_agrees_with_the_thesis():
 def test_parameter_counts_agree_with_the_papers():
     counted = {row.unit: row.parameters for row in capabilities()}
     assert {name: counted[name] for name in PARAMETERS} == PARAMETERS
+
+
+def test_every_row_of_the_markdown_table_has_a_cell_for_each_column():
+    rows = [line for line in markdown().splitlines() if line.startswith("|")]
+    assert len(rows) == len(UNITS) + 2
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {8}
+    assert any(r"\|p\|≤1" in row for row in rows)

@@ -30,7 +30,7 @@ def test_a_closed_gate_leaves_its_input_out_and_a_half_open_one_mixes_it():
     assert float(first.subs(at)) == pytest.approx(-0.06 * 2 + 0.01 * (0.25 * 2 + 0.75), abs=1e-3)
 
 
-def test_text_says_whose_rate_it_is_and_nothing_where_there_is_nothing_to_say():
+def test_the_text_names_each_rate_and_is_empty_for_other_models():
     text = spelled(TRUTH, NAMES)
     assert text.startswith("S' = ") and "R' = " in text and "sqrt(I)*sqrt(S)" in text
     assert spelled({"0.weight0": np.ones(2)}, NAMES) == ""
@@ -38,6 +38,6 @@ def test_text_says_whose_rate_it_is_and_nothing_where_there_is_nothing_to_say():
     assert spelled(TRUTH | {"0.gate": np.array([np.nan, 1, 1])}, NAMES) == ""
 
 
-def test_a_missing_matrix_is_a_sentence():
+def test_a_missing_matrix_is_refused():
     with pytest.raises(NALMError, match=r"1\.weight is missing"):
         equations({"0.weight": np.eye(3), "0.gate": np.ones(3)}, sympy.symbols("a b c"))

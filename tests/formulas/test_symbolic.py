@@ -28,7 +28,7 @@ def test_many_inputs_get_numbered_names():
     assert str(nalm.NMU.solved("multiply", 30).formulas()[0]) == "x1*x2"
 
 
-def test_a_formula_is_honest_about_signs():
+def test_a_formula_keeps_absolute_values():
     product = nalm.NACMul.solved("multiply")
     assert product.formulas([a, b]) == [sympy.Abs(a) * sympy.Abs(b)]
     positive = sympy.symbols("p q", positive=True)
@@ -130,7 +130,7 @@ def test_inputs_can_be_named_and_ordered():
         ("1e7*a", "beyond a million"),
     ],
 )
-def test_a_formula_that_cannot_be_says_why(text, words):
+def test_the_error_for_an_impossible_formula_says_why(text, words):
     with pytest.raises(nalm.NALMError, match=words):
         nalm.from_formula(text)
 

@@ -1,4 +1,4 @@
-"""What a run should find, and the shipped proof that the right loss finds it."""
+"""Targets of runs as formulas, and shipped runs in which the right loss finds them."""
 
 from collections import defaultdict
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A unit in a loop: the golden vector, the penalty on what it saw, and torch's own LSTM."""
+"""A unit in a loop: the golden vector, the penalty on its inputs, and torch's own LSTM."""
 
 import json
 from pathlib import Path
@@ -53,7 +53,7 @@ def test_a_nac_has_the_same_penalty():
     assert "inputs" not in unit.penalties()
 
 
-def test_the_stochastic_unit_saw_its_noise():
+def test_the_inputs_of_a_stochastic_unit_include_its_noise():
     unit = SNMU(2, 1, generator=torch.Generator().manual_seed(0))
     unit.assign_({"weight": torch.ones(1, 2)})
     loop, x = Loop(unit, first=1.0), torch.tensor([[[3.0], [5.0]]])
@@ -108,7 +108,7 @@ def test_a_population_of_loops_is_its_members():
         torch.testing.assert_close(seen[k], own)
 
 
-def test_impossible_cells_say_so():
+def test_cells_of_impossible_sizes_are_refused():
     with pytest.raises(NALMError, match="in_features=2"):
         Accumulator(3, 1)
     with pytest.raises(NALMError, match="even number"):

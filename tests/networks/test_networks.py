@@ -1,4 +1,4 @@
-"""Networks of units: their working, their populations, what a mask means, and training in the engine."""
+"""Networks of units: lines, populations, masks, and training in the engine."""
 
 import itertools
 
@@ -69,7 +69,7 @@ def test_every_parameter_has_a_gradient_and_a_projection(cls, units):
     assert network(1 + torch.rand(2, 4)).shape == (2, 1)
 
 
-def test_working_says_what_was_written_and_by_whom():
+def test_working_lists_the_lines_and_their_units():
     weight = torch.tensor([[1.0, 1.0, 0.0, 0.0, 0.0, 0.0]])
     product = torch.tensor([[0.0, 0.0, 1.0, 0.0, 1.0, 0.0]])
     choice = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
@@ -84,7 +84,7 @@ def test_working_says_what_was_written_and_by_whom():
     assert gated.text(letters(2)) == "o1 = a + b; o2 = b; o1*o2"
 
 
-def test_lines_that_nobody_uses_are_left_out():
+def test_unused_lines_are_left_out():
     network = Stack(3, 1, units=("NAU", "NAU"), width=2)
     network.assign_(
         {
@@ -93,6 +93,18 @@ def test_lines_that_nobody_uses_are_left_out():
         }
     )
     assert network.text(letters(3)) == "o2 = b + c; -o2"
+
+
+def selector_that_does(in_features: int, working) -> FrozenSelector:
+    """A selector with weights set by hand: per step an operation and the places it sees, lines after the inputs."""
+    made = FrozenSelector(in_features, 1, steps=len(working)).eval()
+    choice, mask = (torch.zeros_like(p) for p in (made.choice_hat, made.mask_hat))
+    for t, (name, places) in enumerate(working):
+        k = OPERATIONS.index(name)
+        choice[t, k] = 1.0
+        mask[t, :, (k + 1) % 4] = 1.0
+        mask[t, list(places)] = choice[t]
+    return made.assign_({"choice": choice, "mask": mask})
 
 
 # -- the mask -----------------------------------------------------------------------------------
@@ -105,7 +117,7 @@ def test_the_mask_over_all_subsets_of_three_inputs(name):
         chosen = [x[i].item() for i in seen]
         total, product = sum(chosen), float(torch.tensor([1.0, *chosen]).prod())
         expected = {"add": total, "sub": -total, "mul": product, "div": 1 / product}[name]
-        network = FrozenSelector.of_working(3, [(name, seen)])
+        network = selector_that_does(3, [(name, seen)])
         assert network(x).item() == pytest.approx(expected), seen
 
 
@@ -123,7 +135,7 @@ def test_each_input_goes_to_one_module_and_an_unwritten_line_is_neutral():
 
 def test_a_line_is_seen_by_the_next_step():
     for first, second in itertools.product(OPERATIONS, repeat=2):
-        network = FrozenSelector.of_working(4, [(first, (0, 1)), (second, (2, 4))])
+        network = selector_that_does(4, [(first, (0, 1)), (second, (2, 4))])
         a, b, c = 1.5, 2.5, 3.0
         expected = CUMULATIVE[second](CUMULATIVE[first](a, b), c)
         assert network(torch.tensor([a, b, c, 9.0])).item() == pytest.approx(expected)

@@ -80,7 +80,7 @@ def test_a_generator_decides_the_start():
     assert all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True))
 
 
-def test_what_does_not_fit_is_refused():
+def test_short_lists_and_several_outputs_are_refused():
     with pytest.raises(NALMError, match="out_features=2"):
         Smallest(3, 2)
     with pytest.raises(NALMError, match=r"real lists of shape \(\.\.\., 2 or more\), got \(5, 1\)"):

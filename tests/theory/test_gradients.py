@@ -1,4 +1,4 @@
-"""The papers' gradients against autograd: document 002 section 2, thesis eq. 5.3 and appendix H.
+"""The papers' gradients against autograd: draft of Madsen & Johansen 2020, section 2; Mistry 2023, eq. 5.3, appendix H.
 
 Where a printed formula is wrong, the right one is asserted, and beside it that the printed one fails.
 """
@@ -39,7 +39,7 @@ def differs(actual: Tensor, wrong: Tensor) -> bool:
 
 
 def equation_2(unit, to_weight: Tensor) -> tuple[Tensor, Tensor]:
-    """dL/dW_hat and dL/dM_hat from dL/dW, document 002 eq. 2."""
+    """dL/dW_hat and dL/dM_hat from dL/dW, draft of Madsen & Johansen 2020, eq. 2."""
     t, s = torch.tanh(unit.w_hat), torch.sigmoid(unit.m_hat)
     return (to_weight * (1 - t**2) * s).detach(), (to_weight * t * s * (1 - s)).detach()
 

@@ -1,4 +1,4 @@
-"""Moments and initialisation (document 002, section 2.3) by Monte Carlo.
+"""Moments and initialisation (draft of Madsen & Johansen 2020, section 2.3) by Monte Carlo.
 
 Where a printed formula is wrong, the right one is asserted, and beside it that the printed one fails.
 """

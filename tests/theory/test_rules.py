@@ -1,4 +1,4 @@
-"""What the thesis says in words: the sign rules of appendix G.1, and the properties of Table 2.1."""
+"""Statements of Mistry 2023 in words: the sign rules of appendix G.1 and the properties of Table 2.1."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What the units are compared with keeps the smaller contract."""
+"""Baselines: shapes, initialisation, populations and options."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""The contract of every registered unit, one test a unit and a check."""
+"""The contract of every registered unit: one test per unit and check."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Noise inside a forward pass: where it comes from, that it is fresh, and every way of running it."""
+"""Noise inside a forward pass: its source, that every call draws new numbers, and all transforms of torch."""
 
 import copy
 import json

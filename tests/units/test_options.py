@@ -1,4 +1,4 @@
-"""Options of single units, and what they refuse."""
+"""Options of single units, and values that they refuse."""
 
 import pytest
 import torch
@@ -113,7 +113,7 @@ def test_the_published_sparsity_errors_differ_by_unit():
     torch.testing.assert_close(npu.sparsity_error(), tensor((0.3 + 0.2) / 2))
 
 
-def test_idle_inputs_of_a_clamped_nac_are_pressed_in_the_logarithm():
+def test_the_penalty_on_inputs_of_a_clamped_nac_acts_on_logarithms():
     """Madsen's code keeps what the layer sees, which is the logarithm, and presses it to the NMU's 1."""
     unit = nalm.NACMulClamped(2, 1, dtype=torch.float64)
     with torch.no_grad():

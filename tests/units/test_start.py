@@ -1,4 +1,4 @@
-"""How parameters start: the distributions, where their numbers come from, and the published ranges."""
+"""Initialisation: the distributions, the sources of random numbers, and the published ranges."""
 
 import math
 
@@ -143,7 +143,7 @@ def test_a_population_starts_anew_with_runs_that_differ():
     assert population.weight.max() <= 0.75
 
 
-def test_a_layer_without_memory_starts_once_it_has_some():
+def test_a_layer_on_the_meta_device_is_initialised_once_it_has_memory():
     layer = SNMU(3, 2, device="meta")
     layer.reset_parameters(Generator().manual_seed(0))  # nothing to fill yet
     layer.to_empty(device="cpu").reset_parameters(Generator().manual_seed(0))

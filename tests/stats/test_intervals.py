@@ -1,5 +1,6 @@
 """Intervals: by hand, against independent computations, and by how often they cover; published ones elsewhere."""
 
+import json
 import math
 import subprocess
 import sys
@@ -24,12 +25,13 @@ def test_an_interval_holds_what_lies_between_its_ends():
     assert 0.2 not in interval and 0.8 not in interval and math.nan not in interval
 
 
-def test_intervals_overlap_when_they_share_a_value():
-    first, second, third = (Interval(x, x - 1, x + 1, 9, "") for x in (0.0, 2.0, 2.5))
-    assert first.overlaps(second) and second.overlaps(first) and first.overlaps(first)
-    assert not first.overlaps(third) and not third.overlaps(first)
-    none = Interval(0.0, math.nan, math.nan, 1, "")
-    assert not none.overlaps(first) and not first.overlaps(none) and 0.0 not in none
+def test_an_interval_as_json_has_null_where_there_is_no_number():
+    assert Interval(0.5, 0.25, math.inf, 9, "by hand").plain() == {
+        **{"estimate": 0.5, "low": 0.25, "high": None, "n": 9, "method": "by hand"}
+    }
+    none = stats.Difference(0.0, math.nan, math.nan, 1, "", 1.0)
+    assert 0.0 not in none
+    assert json.loads(json.dumps(none.plain(), allow_nan=False))["low"] is None and none.plain()["p"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -131,7 +133,7 @@ def test_five_values_are_too_few_for_an_interval_of_the_median():
     assert interval.estimate == 3.0 and math.isnan(interval.low) and math.isnan(interval.high)
 
 
-def test_the_median_counts_runs_that_never_got_there():
+def test_the_median_counts_unsolved_runs_as_infinite():
     interval = stats.median([1.0, 2.0, 3.0, 4.0, math.inf, math.inf, math.inf])
     assert ends(interval) == (4.0, 1.0, math.inf)
     assert stats.median([math.inf] * 6).estimate == math.inf

@@ -15,7 +15,7 @@ import pytest
 from nalm import stats
 from nalm.stats import Interval
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data"
 
 
 def read(name: str) -> list[dict[str, str]]:
@@ -95,7 +95,7 @@ def test_a_published_gamma_mean_can_be_almost_three_times_the_mean():
     ends = (published.estimate, published.low, published.high)
     assert ends == pytest.approx(PUBLISHED["solved_at_mean"]["NAU", "sub"], rel=1e-5)
     assert ends == pytest.approx((161802, 145642, 178534), abs=1)
-    assert right.estimate == np.mean(x) == 58260 and not right.overlaps(published)
+    assert right.estimate == np.mean(x) == 58260 and right.high < published.low
 
 
 def test_the_right_gamma_interval_does_not_reproduce_the_published_ones():
