@@ -1,4 +1,4 @@
-"""Networks that read two digits as the page shows them: what they read and calculate, by fold and by epoch."""
+"""Networks that read two digits: accuracies by fold and by epoch, weights, and confusions of digits."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,8 @@ import numpy.typing as npt
 
 from nalm import stats
 from nalm.config import Case
-from nalm.report.figures import colours, safe, with_legend
+from nalm.report.figures import colours, whisker, with_legend
+from nalm.report.html import safe
 from nalm.report.sections.pictures import paired
 from nalm.report.study import Study
 from nalm.results.runs import Outcome
@@ -17,18 +18,18 @@ from nalm.stats import Interval
 Figure = dict[str, Any]
 Array = npt.NDArray[np.float64]
 Looks = dict[str, tuple[str, str]]
-PARTS = ("label1", "label2", "output")  # what is right or wrong of a sample
+PARTS = ("label1", "label2", "output")  # parts of a sample that are judged
 WORDS = {"label1": "first digit", "label2": "second digit", "output": "output"}
 SENSES = ("strict", "rounded", "decimals")
 SETS = {"seen": "training", "test": "test"}
-FOLD = 2  # whose confusions the thesis shows; the first there is, where it is missing
-WIDTH = 0.6  # of a place on the axis, shared by the cases
+FOLD = 2  # its confusions are in Mistry 2023; the first fold is used where it is missing
+WIDTH = 0.6  # of the distance between two places on the axis, shared by the cases
 WEIGHTS = ("0.weight[0]", "0.weight[1]")
 GOLD = {"multiply": (1, 1), "divide": (1, -1)}
 
 
 class Reading:
-    """The runs of one case, and what was measured of them."""
+    """The runs of one case with their curves."""
 
     def __init__(self, study: Study, case: Case, name: str):
         assert case.digits is not None
@@ -38,7 +39,7 @@ class Reading:
         self.runs = [(o, c) for o, c in found if "test.output.strict" in c]
 
     def right(self, which: str, part: str, sense: str = "") -> list[float]:
-        """Per fold the share in percent that was right in a set, at the epoch that is judged."""
+        """Return the percentage that was right in a set at the judged epoch, for each fold."""
         return [100 * float(self._curve(c, which, part, sense)[_at(o, c)]) for o, c in self.runs]
 
     def _curve(self, curves: dict[str, Array], which: str, part: str, sense: str = "") -> Array:
@@ -46,23 +47,23 @@ class Reading:
         return curves[f"{which}.{part}.{sense or usual}"]
 
     def mean(self, which: str, part: str, sense: str = "") -> Interval:
-        """The mean over folds, with Student's interval; in the case's own sense of right, if none is said."""
+        """Return the mean over folds with Student's interval; the default sense of right is the case's own."""
         return stats.mean(self.right(which, part, sense), 0.0, 100.0)
 
     def epochs(self, part: str) -> tuple[list[float], list[Interval]]:
-        """The same of the test at every epoch that was kept; folds are as long as the shortest."""
+        """Return the means over folds of the test at every stored epoch, up to the shortest fold's last."""
         length = min(len(c["steps"]) for _, c in self.runs)
         values = np.array([100 * self._curve(c, "test", part)[:length] for _, c in self.runs])
         at = self.runs[0][1]["steps"][:length] / self.case.epoch
         return [float(v) for v in at], [stats.mean(column, 0.0, 100.0) for column in values.T]
 
     def confusion(self) -> tuple[int, Array]:
-        """A fold, and how often a digit (row) was read as another (column), both images together."""
+        """Return a fold, and how often a digit (row) was read as another (column), counting both images."""
         o, curves = next(((o, c) for o, c in self.runs if o.seed == FOLD), self.runs[0])
         return o.seed, curves["test.confusion"].reshape(2, 10, 10).sum(0)
 
     def paths(self) -> list[tuple[int, Array, Array]]:
-        """Seed and path of the two weights of every fold, while they are numbers; none of layers that have others."""
+        """Return seed and path of the two weights of every fold while they are finite; none for other layers."""
         few = [(o.seed, c) for o, c in self.runs if all(w in c for w in WEIGHTS) and "0.weight[2]" not in c]
         paths = [(seed, np.stack([c[w] for w in WEIGHTS])) for seed, c in few]
         kept = [(seed, path[:, np.isfinite(path).all(0)]) for seed, path in paths]
@@ -70,12 +71,12 @@ class Reading:
 
 
 def _at(o: Outcome, curves: dict[str, Array]) -> int:
-    """Where among the kept evaluations the one that is judged stands."""
+    """Return the index of the judged evaluation among the stored ones."""
     return int(np.argmin(np.abs(curves["steps"] - o.best_step)))
 
 
-def images(study: Study) -> list[dict[str, Any]]:
-    """A block for every operation on two digits: figures, and the table behind them."""
+def two_digits(study: Study) -> list[dict[str, Any]]:
+    """Return a block for every operation on two digits: figures and their table."""
     cases: dict[str, list[Reading]] = {}
     for s in study.summaries:
         if s.case.digits is not None and s.case.digits.layout != "sequence":
@@ -120,7 +121,7 @@ def _finite(value: float) -> float | None:
 
 
 def accuracies(group: Sequence[Reading], looks: Looks) -> Figure:
-    """Digits and outputs that are right in training and in the test, means over folds (thesis Fig. 4.10)."""
+    """Draw the means over folds of right digits and outputs, in training and test (Mistry 2023, Figure 4.10)."""
     places = [(which, part) for which in SETS for part in PARTS]
     data = []
     for k, c in enumerate(group):
@@ -143,7 +144,7 @@ def accuracies(group: Sequence[Reading], looks: Looks) -> Figure:
 
 
 def violins(group: Sequence[Reading], looks: Looks) -> Figure:
-    """Right test outputs of every fold (thesis Figs 5.17 and G.10)."""
+    """Draw the right test outputs of every fold (Mistry 2023, Figures 5.17 and G.10)."""
     data = [
         {
             "type": "violin",
@@ -163,7 +164,7 @@ def violins(group: Sequence[Reading], looks: Looks) -> Figure:
 
 
 def labels_over_epochs(group: Sequence[Reading], looks: Looks) -> Figure:
-    """Digits read rightly in the test over the epochs (thesis Fig. F.5): the first solid, the second dotted."""
+    """Draw the digits read rightly in the test over the epochs (Mistry 2023, Figure F.5), the second one dotted."""
     data = []
     for c in group:
         for part, dash in (("label1", "solid"), ("label2", "dot")):
@@ -183,7 +184,7 @@ def labels_over_epochs(group: Sequence[Reading], looks: Looks) -> Figure:
 
 
 def trajectories(group: Sequence[Reading], looks: Looks, operation: str) -> Figure:
-    """The paths of the two weights, a line per fold, from the open mark to the full one (thesis Fig. 4.11)."""
+    """Draw the paths of the two weights, a line per fold (Mistry 2023, Figure 4.11)."""
     data: list[Figure] = []
     for c in group:
         for k, (seed, first, second) in enumerate(c.paths()):
@@ -215,7 +216,7 @@ def trajectories(group: Sequence[Reading], looks: Looks, operation: str) -> Figu
 
 
 def digits(group: Sequence[Reading], looks: Looks) -> Figure:
-    """How often every digit was read rightly in the test of one fold (thesis Fig. F.1)."""
+    """Draw how often each digit was read rightly in the test of one fold (Mistry 2023, Figure F.1)."""
     data = []
     for c in group:
         _, counts = c.confusion()
@@ -237,7 +238,7 @@ def digits(group: Sequence[Reading], looks: Looks) -> Figure:
 
 
 def confusion(c: Reading) -> Figure:
-    """How often a digit was read as another in the test of one fold (thesis Fig. F.2)."""
+    """Draw how often a digit was read as another in the test of one fold (Mistry 2023, Figure F.2)."""
     seed, counts = c.confusion()
     ten = list(range(10))
     data = {
@@ -266,8 +267,8 @@ def _marks(name: str, looks: Looks) -> Figure:
 
 
 def _whiskers(found: Sequence[Interval]) -> Figure:
-    up = [_finite(i.high - i.estimate) or 0.0 for i in found]
-    down = [_finite(i.estimate - i.low) or 0.0 for i in found]
+    up = [whisker(i.high - i.estimate) for i in found]
+    down = [whisker(i.estimate - i.low) for i in found]
     return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, "thickness": 1.2, "width": 2}
 
 
