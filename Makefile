@@ -1,42 +1,64 @@
-# Every target sets up .venv first; when nothing changed that takes no time.
+# Each target first puts into .venv what it needs and no more; when nothing changed that takes no time.
 PYTHON ?= python3
 BIN := .venv/bin
-READY := .venv/.ready
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
+SOURCES := pyproject.toml constraints.txt Makefile
 
-ifneq ($(wildcard ../shared/data/mnist),)  # the images, where somebody has put them beside the checkout
-export NALM_DATA ?= $(abspath ../shared/data/mnist)
-endif
+.PHONY: demo test slow lint check report versions browser clean
 
-.PHONY: demo test slow lint check report browser clean
-
-demo: $(READY)  ## set up and run the main job: six units, nine ranges, five seeds
+demo: .venv/.demo  ## set up and run the main job: six units, nine ranges, five seeds
 	$(BIN)/nalm run quick
 
-report: $(READY)  ## the page of the shipped results
+report: .venv/.report  ## the page of the shipped results
 	$(BIN)/nalm report
 
-test: $(READY) browser  ## set up and run the default tests
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
+test: .venv/.ready browser  ## set up and run the default tests
+	$(PYTEST)
 
-slow: $(READY) browser  ## the tests that take minutes
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup -m slow
+slow: .venv/.ready browser  ## the tests that take minutes
+	$(PYTEST) -m slow
 
-lint: $(READY)
+lint: .venv/.ready
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
 check: lint test  ## everything that must hold before a commit
 
-$(READY): pyproject.toml constraints.txt Makefile
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,report,sklearn,parquet,baselines,ray,ode]'
-	touch $@
+versions:  ## a part of the tests on each Python, and with the oldest packages that pyproject.toml admits
+	@$(PYTHON) scripts/versions.py
+
+.venv/.demo: $(SOURCES) | $(BIN)/pip
+	@echo "Installing what the demo needs into .venv (250 MB, a minute; gigabytes where torch comes with CUDA) ..."
+	@$(PIP) --editable .
+	@touch $@
+
+.venv/.report: $(SOURCES) | $(BIN)/pip
+	@echo "Installing what the report needs into .venv (290 MB, a minute; gigabytes where torch comes with CUDA) ..."
+	@$(PIP) --editable '.[report]'
+	@touch .venv/.demo $@
+
+.venv/.ready: $(SOURCES) | $(BIN)/pip
+	@echo "Installing what the tests need into .venv (480 MB, two minutes; gigabytes where torch comes with CUDA) ..."
+	@$(PIP) --editable '.[dev,report,sklearn,parquet,baselines,ray]'
+	@touch .venv/.demo .venv/.report $@
+
+# pip comes last when an environment is made: without it .venv is what an interrupted set-up left.
+$(BIN)/pip:
+	@$(PYTHON) -c '' 2>/dev/null || { \
+	echo "$(PYTHON) is not here or does not start: install Python 3.11 or newer, or name one with make PYTHON=/path/to/python3."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	echo "$(PYTHON) is $$($(PYTHON) --version 2>&1), and nalm needs 3.11 or newer: name one with make PYTHON=/path/to/python3.11."; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
+	echo "$(PYTHON) cannot make virtual environments: install its venv package (on Debian: apt install python3-venv)."; exit 1; }
+	@$(PYTHON) -m venv --clear .venv
 
 browser:  # for the tests of the page; without it they are skipped
-	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && \
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && \
+	echo "Installing chromium for the tests of the page ..." && apt-get update -qq && \
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
 	echo "No chromium here: the tests of the page will be skipped."
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-versions .pytest_cache .mypy_cache .ruff_cache .hypothesis

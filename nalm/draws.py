@@ -4,6 +4,10 @@ A 32-bit counter-based hash in tensor operations. Seed and stream make a key on 
 position are then mixed one after the other; adding them before hashing would make neighbouring steps and
 streams overlap. The same integers come out on a CPU and on a GPU, eager and compiled, alone and in a
 population.
+
+Products and sums of int32 wrap modulo 2^32. Vector instructions and GPUs do so by definition; the compiler
+of generated C++ is told to (``engine.compiler.options``), since a signed overflow is undefined there.
+Products of int64 would need no flag, but AVX2 has no such instruction: they made a step twice as slow.
 """
 
 from collections.abc import Sequence
@@ -28,16 +32,10 @@ _SECOND = 0x846CA68B - 2**32
 _MASK = 0xFFFFFFFF
 
 
-def times(x: Tensor, factor: Tensor | int, more: Tensor | int = 0) -> Tensor:
-    """x * factor + more modulo 2^32; through int64, since a signed product that overflows is undefined in C++."""
-    wide = factor.long() if isinstance(factor, Tensor) else factor
-    return (x.long() * wide + more).to(torch.int32)
-
-
 def mix(x: Tensor) -> Tensor:
     """Scramble int32 values one to one (a finaliser with low bias; shifts are made logical)."""
-    x = times(x ^ ((x >> 16) & 0xFFFF), _FIRST)
-    x = times(x ^ ((x >> 15) & 0x1FFFF), _SECOND)
+    x = (x ^ ((x >> 16) & 0xFFFF)) * _FIRST
+    x = (x ^ ((x >> 15) & 0x1FFFF)) * _SECOND
     return x ^ ((x >> 16) & 0xFFFF)
 
 
@@ -82,9 +80,31 @@ def hashed(first: Tensor, second: Tensor, step: Tensor, position: Tensor) -> Ten
     before the first product: a compiler folds a counted position times a constant into its index
     arithmetic, where the overflow is undefined.
     """
-    offset = mix(times(step, _STEP, first))
-    factor = mix(offset ^ second) | 1
-    return mix(times(times(position ^ second, _GOLDEN) ^ offset, factor, second))
+    offset = stored(mix(step * _STEP + first))
+    factor = stored(mix(offset ^ second) | 1)
+    return mix((((position ^ second) * _GOLDEN) ^ offset) * factor + second)
+
+
+def stored(x: Tensor) -> Tensor:
+    """Return x as it is, and make compiled code compute it once instead of inside every loop that reads it.
+
+    A strided view is of memory, so that the compiler cannot compute its values again inside the loop.
+    """
+    return x.as_strided(x.shape, x.stride())
+
+
+def packed(position: Tensor) -> Tensor:
+    """Reinterpret int32 positions as float32, to keep in memory; ``unpacked`` gives them back.
+
+    Compiled code for AVX2 loads eight float32 with one instruction, but copies eight int32 through the
+    stack, which takes longer than all products of the hash.
+    """
+    return position.view(torch.float32)
+
+
+def unpacked(words: Tensor) -> Tensor:
+    """Reinterpret float32 words as the int32 positions they were packed from."""
+    return words.view(torch.int32)
 
 
 def bits(key: Tensor, step: Tensor, position: Tensor) -> Tensor:

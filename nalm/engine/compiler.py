@@ -1,18 +1,117 @@
 """Functions compiled once and called without guards, and a network's methods as functions of its parameters."""
 
+import contextlib
+import functools
+import shlex
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 from torch.func import functional_call
+from torch.utils._pytree import tree_leaves
 
 from nalm.engine.model import Tensors
 from nalm.errors import NALMError
 
 Function = Callable[..., object]
+SETTINGS = {
+    # Run the last, incomplete vector of a loop as a scalar loop: on AVX2 a partial vector goes through the
+    # stack, and loops over the few weights of a unit are nothing else.
+    "cpp.enable_loop_tail_vec": False,
+    # Trust the processor's own list of vector instructions instead of building and starting a program to test it.
+    "cpp.vec_isa_ok": True,
+    # Shapes never change between calls, so they need no check before every call.
+    "size_asserts": False,
+    "alignment_asserts": False,
+}
+CONTRACT = "enable_floating_point_contract_flag"  # torch pastes its value into the compiler's command line
+WORK = 65_536  # numbers that are worth a thread of their own
+
+
+@contextlib.contextmanager
+def threads(numbers: int) -> Iterator[None]:
+    """Use as many threads as work on so many numbers is worth; compiled code keeps the count it was compiled with."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(max(1, min(before, numbers // WORK)))
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@functools.cache
+def options() -> dict[str, str | bool]:
+    """Settings of torch's C++ generator.
+
+    Wrap signed integers, as the draws need: gcc and clang have a flag for it, MSVC always does. torch has no option
+    for further flags, but passes one value on as text.
+    """
+    from torch._inductor import config as inductor  # takes a second, which uncompiled training need not spend
+
+    found: dict[str, str | bool] = {}
+    contract = getattr(inductor.cpp, CONTRACT, None)
+    if isinstance(contract, str):
+        found[f"cpp.{CONTRACT}"] = f"{contract} -fwrapv"
+    known = inductor.get_config_copy()
+    return found | {name: value for name, value in SETTINGS.items() if name in known}
+
+
+@dataclass(frozen=True)
+class _Call:
+    """Generated code, the tensors it was called with, and the arguments of the function it belongs to."""
+
+    code: Function
+    inputs: list[Any]
+    leaves: list[Any]
+
+
+def _same(first: Sequence[object], second: Sequence[object]) -> bool:
+    """Return whether two sequences hold the very same objects."""
+    return len(first) == len(second) and all(a is b for a, b in zip(first, second, strict=True))
+
+
+@contextlib.contextmanager
+def _recorded() -> Iterator[list[tuple[Function, list[Any]]]]:
+    """Collect the compiled graphs that are called, with their inputs."""
+    from torch._inductor.output_code import CompiledFxGraph
+
+    calls: list[tuple[Function, list[Any]]] = []
+    original = CompiledFxGraph.__call__
+
+    def record(graph: CompiledFxGraph, inputs: Sequence[Any]) -> Any:
+        calls.append((graph.current_callable or graph, list(inputs)))
+        return original(graph, inputs)
+
+    setattr(CompiledFxGraph, "__call__", record)  # noqa: B010 - a type checker takes an assignment for a mistake
+    try:
+        yield calls
+    finally:
+        setattr(CompiledFxGraph, "__call__", original)  # noqa: B010
+
+
+@contextlib.contextmanager
+def _quoted_library_folder() -> Iterator[None]:
+    """Quote the folder of torch's libraries while it compiles: torch puts it bare into a shell-like command.
+
+    Without this nothing compiles where torch is installed below a folder with a space in its name.
+    """
+    folder = str(Path(torch.__file__).parent / "lib")
+    if shlex.quote(folder) == folder:
+        yield
+        return
+    from torch.utils import cpp_extension
+
+    before = cpp_extension.TORCH_LIB_PATH
+    cpp_extension.TORCH_LIB_PATH = shlex.quote(before)
+    try:
+        yield
+    finally:
+        cpp_extension.TORCH_LIB_PATH = before
 
 
 class _Method(nn.Module):
@@ -61,6 +160,7 @@ class Compiler:
         self.wanted = wanted
         self.functions: dict[str, Function] = {}
         self.proven: set[str] = set()  # names of functions that have run compiled
+        self._repeatable: dict[str, _Call] = {}
 
     def __call__(self, name: str, function: Function) -> Function:
         """The function to call under this name."""
@@ -68,17 +168,45 @@ class Compiler:
             self.functions[name] = self._first(name, function) if self.wanted else function
         return self.functions[name]
 
+    def again(self, name: str, *arguments: object) -> Function | None:
+        """Return a function without arguments that repeats a call which only changes tensors in place.
+
+        It calls the generated code itself: on the way there dynamo and autograd look at every argument, which takes
+        longer than a step of a small population. None unless the last two calls with these very arguments read the
+        same tensors and returned nothing.
+        """
+        found = self._repeatable.get(name)
+        if found is None or not _same(found.leaves, tree_leaves(arguments)):
+            return None
+        return lambda: found.code(list(found.inputs))  # the generated code empties the list it gets
+
+    def _second(self, name: str, quick: Function, first: _Call) -> Function:
+        """Call it once more, to see whether it reads the same tensors again."""
+
+        def second(*arguments: object) -> object:
+            with _recorded() as calls:
+                result = quick(*arguments)
+            leaves = tree_leaves(arguments)
+            if result is None and len(calls) == 1 and _same(first.leaves, leaves):
+                code, inputs = calls[0]
+                if code == first.code and _same(first.inputs, inputs):
+                    self._repeatable[name] = first
+            self.functions[name] = quick
+            return result
+
+        return second
+
     def _first(self, name: str, function: Function) -> Function:
         quick = torch.compile(
             _own_code(function),
             fullgraph=True,
             dynamic=False,
-            options={"guard_filter_fn": lambda entries: [False] * len(entries)},
+            options={"guard_filter_fn": lambda entries: [False] * len(entries), **options()},
         )
 
         def first(*arguments: object) -> object:
             try:
-                with warnings.catch_warnings():
+                with _quoted_library_folder(), _recorded() as calls, warnings.catch_warnings():
                     # torch's own notices while it compiles; nothing of ours passes through here
                     warnings.simplefilter("ignore", DeprecationWarning)
                     warnings.simplefilter("ignore", FutureWarning)
@@ -94,6 +222,8 @@ class Compiler:
                 return function(*arguments)
             self.functions[name] = quick
             self.proven.add(name)
+            if result is None and len(calls) == 1:
+                self.functions[name] = self._second(name, quick, _Call(*calls[0], tree_leaves(arguments)))
             return result
 
         return first

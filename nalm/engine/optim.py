@@ -45,8 +45,9 @@ class Adam:
         mean = state[0] + (gradient - state[0]) * (1 - self.beta1)
         square = state[1] * self.beta2 + gradient * gradient * (1 - self.beta2)
         count = step.to(lr.dtype) + 1
-        first = -torch.expm1(count * math.log(self.beta1))  # 1 - beta^count, precise for small counts
-        second = -torch.expm1(count * math.log(self.beta2))
+        # 1 - beta^count, precise for small counts; of the step alone, so once per step and not per run
+        first = draws.stored(-torch.expm1(count * math.log(self.beta1)))
+        second = draws.stored(-torch.expm1(count * math.log(self.beta2)))
         denominator = (square / second).sqrt() + self.eps
         return per_run(lr / first, gradient) * mean / denominator, [mean, square]
 

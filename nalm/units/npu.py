@@ -174,16 +174,20 @@ class _Complex(_Power):
 
     def compute(self, x: Tensor) -> Tensor:
         columns = self.columns()
-        damping = F.linear(x, -self.imaginary, *columns, of=self.angle).exp()
+        damping = F.linear(x, -self.imaginary, *columns, of=self.angle)
         turn = F.linear(x, self.weight, *columns, of=self.angle) + F.linear(
             x, self.imaginary, *columns, of=self.log
         )
-        return self.powers(x, self.weight, *columns) * damping * turn.cos()
+        if self.eps == 0:  # exact at 0, without logarithms
+            return self.powers(x, self.weight, *columns) * damping.exp() * turn.cos()
+        return (F.linear(x, self.weight, *columns, of=self.log) + damping).exp() * turn.cos()
 
     def log(self, x: Tensor, *columns: Tensor) -> Tensor:
         """The logarithm of a size, finite where that is 0."""
         size = self.size(x, *columns)
-        return size.clamp_min(torch.finfo(size.dtype).tiny).log()
+        if self.eps == 0:  # else it is never 0, and compiled code shares the logarithm with ``powers``
+            size = size.clamp_min(torch.finfo(size.dtype).tiny)
+        return size.log()
 
     def sparsity_error(self) -> Tensor:
         return (F.sparsity(self.weight) + F.sparsity(self.imaginary)) / 2

@@ -1,7 +1,6 @@
 """One step of many runs as one function of tensors: draw, forward, loss, gradient, clip, update, project."""
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -10,7 +9,7 @@ from torch.func import grad
 from nalm import draws
 from nalm import functional as F
 from nalm.engine import optim
-from nalm.engine.compiler import Compiler, Methods
+from nalm.engine.compiler import Compiler, Methods, threads
 from nalm.engine.model import Network, Tensors, exact, snapped
 from nalm.engine.numbers.data import SETS, Data
 from nalm.engine.plan import Run
@@ -20,7 +19,6 @@ from nalm.tasks.sampler import fixed_rows
 from nalm.tasks.threshold import METRICS
 
 CAPTURED = 100  # steps per CUDA graph
-WORK = 65_536  # numbers that are worth a thread of their own
 
 
 Sets = list[tuple[Tensor, Tensor]]  # inputs and targets of the validation and the test set
@@ -73,7 +71,7 @@ class Program:
         s = {
             "lr": self._vector([r.lr for r in recipes]),
             "train": draws.keys(self.seeds, "train", device=self.device),
-            "grid": self.data.train.grid(first.batch),
+            "grid": draws.packed(self.data.train.grid(first.batch)),
         }
         if self.case.sample:
             s["rows"] = draws.keys(self.seeds, "rows", device=self.device)
@@ -111,7 +109,7 @@ class Program:
 
     def _batch(self, s: Tensors, step: Tensor) -> Tensor:
         if not self.case.sample:
-            return self.data.train(s["train"], step, s["grid"]).mT
+            return self.data.train(s["train"], step, draws.unpacked(s["grid"])).mT
         rows = fixed_rows(s["rows"], step, self.case.recipe.batch, self.case.sample, self.case.inputs)
         return self.data.train(s["train"], torch.zeros_like(step), rows).mT
 
@@ -167,19 +165,8 @@ class Program:
 
     def advance(self, steps: int, loss_name: str) -> None:
         """Take so many steps."""
-        with self._threads(self.case.recipe.batch):
+        with threads(len(self.runs) * self.case.recipe.batch * self.case.inputs):
             self._advance(steps, loss_name)
-
-    @contextlib.contextmanager
-    def _threads(self, rows: int) -> Iterator[None]:
-        """As many threads as the work is worth; compiled code keeps the number it was compiled with."""
-        before = torch.get_num_threads()
-        worth = len(self.runs) * rows * self.case.inputs // WORK
-        torch.set_num_threads(max(1, min(before, worth)))
-        try:
-            yield
-        finally:
-            torch.set_num_threads(before)
 
     def _advance(self, steps: int, loss_name: str) -> None:
         name = f"train {loss_name}"
@@ -188,8 +175,12 @@ class Program:
             if self.device.type == "cuda" and steps >= CAPTURED and self._captured(name, step):
                 self._graphs[name].replay()
                 steps -= CAPTURED
-            else:
-                self._call(name, step)
+                continue
+            self._call(name, step)
+            steps -= 1
+            again = self.compiler.again(name, *self._state(None)) if self.device.type == "cpu" else None
+            while again and steps:
+                again()
                 steps -= 1
 
     def _step(self, loss_name: str) -> Callable[..., object]:
@@ -209,7 +200,11 @@ class Program:
         given = None
         if self.data.train.inputs > F.UNROLL:
             given = self.compiler("data", self._draw)(self.step, self.settings)
-        self.compiler(name, step)(self.params, self.slots, self.step, self.settings, given)
+        self.compiler(name, step)(*self._state(given))
+
+    def _state(self, given: object) -> tuple[object, ...]:
+        """Arguments of a step."""
+        return self.params, self.slots, self.step, self.settings, given
 
     def _captured(self, name: str, step: Callable[..., object]) -> bool:
         """Whether a CUDA graph of the step exists; it is made once the compiled step has run."""
@@ -232,7 +227,7 @@ class Program:
         s = self.settings
         if "evaluate" not in s:
             s["evaluate"] = torch.stack([draws.keys(self.seeds, which, device=self.device) for which in SETS])
-            s["validation grid"], s["test grid"] = self.data.grids()
+            s["validation grid"], s["test grid"] = map(draws.packed, self.data.grids())
         metrics = METRICS["mse"], METRICS[self.case.threshold.metric]
         judges, both = (self._judge, self._exact), (self.params, self.params)
         if self.case.threshold.metric == "rule":  # the test is of what the weights spell
@@ -240,7 +235,8 @@ class Program:
 
         def sets(start: Tensor, keys: Tensor, grids: tuple[Tensor, Tensor]) -> Sets:
             samplers, at = (self.data.train, self.data.test), torch.zeros_like(start)
-            x = [f(keys[i], at, grids[i] + start * f.inputs).mT for i, f in enumerate(samplers)]
+            positions = [draws.unpacked(words) for words in grids]
+            x = [f(keys[i], at, positions[i] + start * f.inputs).mT for i, f in enumerate(samplers)]
             return [(part, self.data.target(part)) for part in x]
 
         def errors(
@@ -261,7 +257,7 @@ class Program:
         draw = sets if long else self.compiler("sets", sets)
         grids = s["validation grid"], s["test grid"]
         total = torch.zeros(len(self.runs), 2, dtype=torch.float64, device=self.device)
-        with self._threads(self.data.rows):
+        with threads(len(self.runs) * self.data.rows * self.case.inputs):
             for start in range(0, self.data.total, self.data.rows):
                 at = torch.tensor(start, dtype=torch.int32, device=self.device)
                 given = self.data.published(start)
