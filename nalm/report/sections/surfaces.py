@@ -160,5 +160,5 @@ def initial(case: Case, solved: Sequence[bool], begun: Array, ended: Array, titl
     for good, (first, second) in zip(solved, (begun * (side - 1)).round().astype(int), strict=True):
         z[second, first] = float(good)
     moved = np.concatenate([begun, ended], 1)
-    note = f"{sum(solved)} of {len(solved)} starts are solved. An arrow leads from a start to its end."
+    note = f"{sum(solved)} of {len(solved)} runs are solved. An arrow leads from initial to final weights."
     return Surface("starts", title, "w1", "w2", x, x, z, "Mistry 2023, Figure 4.3", note, arrows=moved)
