@@ -62,7 +62,6 @@ LONG = {  # files over 250 lines, and why they are not two
     "lab/suggest.py": "one ranking and how it is told",
     "ode/fit.py": "one entry point and its result",
     "ode/selection.py": "one search over the terms of a system",
-    "report/sections/two_digits.py": "one section of the page",
     "results/store.py": "one class: the table of runs and who works on them",
     "stats.py": "one estimator after another, each short",
     "testing.py": "one list of checks, read one at a time",

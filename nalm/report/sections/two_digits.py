@@ -4,90 +4,37 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from nalm import stats
-from nalm.config import Case
 from nalm.report.figures import colours, whisker, with_legend
 from nalm.report.html import safe
+from nalm.report.sections.folds import Folds
 from nalm.report.sections.pictures import paired
 from nalm.report.study import Study
-from nalm.results.runs import Outcome
 from nalm.stats import Interval
 
 Figure = dict[str, Any]
-Array = npt.NDArray[np.float64]
 Looks = dict[str, tuple[str, str]]
 PARTS = ("label1", "label2", "output")  # parts of a sample that are judged
 WORDS = {"label1": "first digit", "label2": "second digit", "output": "output"}
 SENSES = ("strict", "rounded", "decimals")
 SETS = {"seen": "training", "test": "test"}
-FOLD = 2  # its confusions are in Mistry 2023; the first fold is used where it is missing
 WIDTH = 0.6  # of the distance between two places on the axis, shared by the cases
-WEIGHTS = ("0.weight[0]", "0.weight[1]")
 GOLD = {"multiply": (1, 1), "divide": (1, -1)}
-
-
-class Reading:
-    """The runs of one case with their curves."""
-
-    def __init__(self, study: Study, case: Case, name: str):
-        assert case.digits is not None
-        self.case, self.name, self.exact = case, name, case.digits.exact
-        key = case.hash[:12]
-        found = [(o, study.curves.get((key, o.seed), {})) for o in study.runs[key]]
-        self.runs = [(o, c) for o, c in found if "test.output.strict" in c]
-
-    def right(self, which: str, part: str, sense: str = "") -> list[float]:
-        """Return the percentage that was right in a set at the judged epoch, for each fold."""
-        return [100 * float(self._curve(c, which, part, sense)[_at(o, c)]) for o, c in self.runs]
-
-    def _curve(self, curves: dict[str, Array], which: str, part: str, sense: str = "") -> Array:
-        usual = "rounded" if self.exact == "decimals" and part != "output" else self.exact
-        return curves[f"{which}.{part}.{sense or usual}"]
-
-    def mean(self, which: str, part: str, sense: str = "") -> Interval:
-        """Return the mean over folds with Student's interval; the default sense of right is the case's own."""
-        return stats.mean(self.right(which, part, sense), 0.0, 100.0)
-
-    def epochs(self, part: str) -> tuple[list[float], list[Interval]]:
-        """Return the means over folds of the test at every stored epoch, up to the shortest fold's last."""
-        length = min(len(c["steps"]) for _, c in self.runs)
-        values = np.array([100 * self._curve(c, "test", part)[:length] for _, c in self.runs])
-        at = self.runs[0][1]["steps"][:length] / self.case.epoch
-        return [float(v) for v in at], [stats.mean(column, 0.0, 100.0) for column in values.T]
-
-    def confusion(self) -> tuple[int, Array]:
-        """Return a fold, and how often a digit (row) was read as another (column), counting both images."""
-        o, curves = next(((o, c) for o, c in self.runs if o.seed == FOLD), self.runs[0])
-        return o.seed, curves["test.confusion"].reshape(2, 10, 10).sum(0)
-
-    def paths(self) -> list[tuple[int, Array, Array]]:
-        """Return seed and path of the two weights of every fold while they are finite; none for other layers."""
-        few = [(o.seed, c) for o, c in self.runs if all(w in c for w in WEIGHTS) and "0.weight[2]" not in c]
-        paths = [(seed, np.stack([c[w] for w in WEIGHTS])) for seed, c in few]
-        kept = [(seed, path[:, np.isfinite(path).all(0)]) for seed, path in paths]
-        return [(seed, path[0], path[1]) for seed, path in kept if path.size]
-
-
-def _at(o: Outcome, curves: dict[str, Array]) -> int:
-    """Return the index of the judged evaluation among the stored ones."""
-    return int(np.argmin(np.abs(curves["steps"] - o.best_step)))
 
 
 def two_digits(study: Study) -> list[dict[str, Any]]:
     """Return a block for every operation on two digits: figures and their table."""
-    cases: dict[str, list[Reading]] = {}
+    cases: dict[str, list[Folds]] = {}
     for s in study.summaries:
         if s.case.digits is not None and s.case.digits.layout != "sequence":
-            found = Reading(study, s.case, study.labels[s.case])
+            found = Folds(study, s.case, study.labels[s.case])
             if found.runs:
                 cases.setdefault(s.case.operation, []).append(found)
     looks = colours([c.name for group in cases.values() for c in group])
     return [_block(study, operation, group, looks) for operation, group in cases.items()]
 
 
-def _block(study: Study, operation: str, group: Sequence[Reading], looks: Looks) -> dict[str, Any]:
+def _block(study: Study, operation: str, group: Sequence[Folds], looks: Looks) -> dict[str, Any]:
     moving = [c for c in group if c.paths()]
     figures = [accuracies(group, looks), labels_over_epochs(group, looks)]
     figures += [violins(group, looks)] if group[0].exact == "decimals" else []
@@ -105,7 +52,7 @@ def _block(study: Study, operation: str, group: Sequence[Reading], looks: Looks)
     }
 
 
-def _row(c: Reading) -> dict[str, Any]:
+def _row(c: Folds) -> dict[str, Any]:
     cells = [c.mean(which, part) for which in SETS for part in PARTS]
     cells += [c.mean("test", "output", sense) for sense in SENSES]
     return {
@@ -120,7 +67,7 @@ def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def accuracies(group: Sequence[Reading], looks: Looks) -> Figure:
+def accuracies(group: Sequence[Folds], looks: Looks) -> Figure:
     """Draw the means over folds of right digits and outputs, in training and test (Mistry 2023, Figure 4.10)."""
     places = [(which, part) for which in SETS for part in PARTS]
     data = []
@@ -143,7 +90,7 @@ def accuracies(group: Sequence[Reading], looks: Looks) -> Figure:
     return {"data": data, "layout": with_legend(layout, (trace["name"] for trace in data))}
 
 
-def violins(group: Sequence[Reading], looks: Looks) -> Figure:
+def violins(group: Sequence[Folds], looks: Looks) -> Figure:
     """Draw the right test outputs of every fold (Mistry 2023, Figures 5.17 and G.10)."""
     data = [
         {
@@ -163,7 +110,7 @@ def violins(group: Sequence[Reading], looks: Looks) -> Figure:
     return {"data": data, "layout": _layout("right test outputs, %", yaxis={"range": [-4, 104]})}
 
 
-def labels_over_epochs(group: Sequence[Reading], looks: Looks) -> Figure:
+def labels_over_epochs(group: Sequence[Folds], looks: Looks) -> Figure:
     """Draw the digits read rightly in the test over the epochs (Mistry 2023, Figure F.5), the second one dotted."""
     data = []
     for c in group:
@@ -183,7 +130,7 @@ def labels_over_epochs(group: Sequence[Reading], looks: Looks) -> Figure:
     return {"data": data, "layout": with_legend(layout, (trace["name"] for trace in data))}
 
 
-def trajectories(group: Sequence[Reading], looks: Looks, operation: str) -> Figure:
+def trajectories(group: Sequence[Folds], looks: Looks, operation: str) -> Figure:
     """Draw the paths of the two weights, a line per fold (Mistry 2023, Figure 4.11)."""
     data: list[Figure] = []
     for c in group:
@@ -215,7 +162,7 @@ def trajectories(group: Sequence[Reading], looks: Looks, operation: str) -> Figu
     return {"data": data, "layout": with_legend(layout, (trace["name"] for trace in data))}
 
 
-def digits(group: Sequence[Reading], looks: Looks) -> Figure:
+def digits(group: Sequence[Folds], looks: Looks) -> Figure:
     """Draw how often each digit was read rightly in the test of one fold (Mistry 2023, Figure F.1)."""
     data = []
     for c in group:
@@ -237,7 +184,7 @@ def digits(group: Sequence[Reading], looks: Looks) -> Figure:
     return {"data": data, "layout": with_legend(layout, (trace["name"] for trace in data))}
 
 
-def confusion(c: Reading) -> Figure:
+def confusion(c: Folds) -> Figure:
     """Draw how often a digit was read as another in the test of one fold (Mistry 2023, Figure F.2)."""
     seed, counts = c.confusion()
     ten = list(range(10))
