@@ -25,6 +25,7 @@ STREAMS = (
     ),  # of images; new ones go to the end, since a stream is its place
 )
 
+EXACT = 2**24  # every whole number up to this one is a float32
 _GOLDEN = 0x9E3779B1 - 2**32  # odd multipliers, written as the signed 32-bit values torch holds
 _STEP = 0x85EBCA6B - 2**32
 _FIRST = 0x7FEB352D
@@ -90,21 +91,23 @@ def stored(x: Tensor) -> Tensor:
 
     A strided view is of memory, so that the compiler cannot compute its values again inside the loop.
     """
-    return x.as_strided(x.shape, x.stride())
+    return (
+        x if x.is_cuda else x.as_strided(x.shape, x.stride())
+    )  # a GPU computes it faster than it starts a kernel
 
 
 def packed(position: Tensor) -> Tensor:
-    """Reinterpret int32 positions as float32, to keep in memory; ``unpacked`` gives them back.
+    """Return int32 positions as float32, to keep in memory, where that is exact; ``unpacked`` gives them back.
 
     Compiled code for AVX2 loads eight float32 with one instruction, but copies eight int32 through the
     stack, which takes longer than all products of the hash.
     """
-    return position.view(torch.float32)
+    return position.float() if position.max() <= EXACT else position
 
 
 def unpacked(words: Tensor) -> Tensor:
-    """Reinterpret float32 words as the int32 positions they were packed from."""
-    return words.view(torch.int32)
+    """Return the int32 positions that were packed."""
+    return words.to(torch.int32)
 
 
 def bits(key: Tensor, step: Tensor, position: Tensor) -> Tensor:

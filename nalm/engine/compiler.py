@@ -20,9 +20,6 @@ from nalm.errors import NALMError
 
 Function = Callable[..., object]
 SETTINGS = {
-    # Run the last, incomplete vector of a loop as a scalar loop: on AVX2 a partial vector goes through the
-    # stack, and loops over the few weights of a unit are nothing else.
-    "cpp.enable_loop_tail_vec": False,
     # Trust the processor's own list of vector instructions instead of building and starting a program to test it.
     "cpp.vec_isa_ok": True,
     # Shapes never change between calls, so they need no check before every call.
@@ -57,8 +54,12 @@ def options() -> dict[str, str | bool]:
     contract = getattr(inductor.cpp, CONTRACT, None)
     if isinstance(contract, str):
         found[f"cpp.{CONTRACT}"] = f"{contract} -fwrapv"
-    known = inductor.get_config_copy()
-    return found | {name: value for name, value in SETTINGS.items() if name in known}
+    known, wanted = inductor.get_config_copy(), dict(SETTINGS)
+    if torch.backends.cpu.get_cpu_capability() == "AVX2":
+        # Run the last, incomplete vector of a loop as a scalar loop: AVX2 takes it through the stack, AVX-512 has
+        # masks. Loops over the few weights of a unit are nothing but incomplete vectors.
+        wanted["cpp.enable_loop_tail_vec"] = False
+    return found | {name: value for name, value in wanted.items() if name in known}
 
 
 @dataclass(frozen=True)
