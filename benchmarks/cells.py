@@ -1,7 +1,7 @@
-"""The published failure cells as data: what no unit learnt by gradient descent, put to the ladder.
+"""The cells in which the papers report failures of units trained by gradient descent, as data.
 
-Thesis (Mistry 2023) 3.3.2, 4.4, 5.5 to 5.8 and chapter 7: sums among many inputs, the two-layer product, division with
-redundant inputs on every distribution, compositions of two operations, division by small magnitudes.
+Mistry 2023, sections 3.3.2, 4.4, 5.5 to 5.8 and chapter 7: sums among many inputs, the two-layer product, division
+with redundant inputs on every distribution, compositions of two operations, division by small magnitudes.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,13 +18,13 @@ from nalm.tasks import Sampler
 
 Truth = Callable[[Sequence[Node]], Node]  # operands -> the law
 
-MIXED_SIGNS = (  # Table 5.2
+MIXED_SIGNS = (  # Mistry 2023, Table 5.2
     (split(-2, -0.1, 0.1, 2), split(-6, -2, 2, 6)),
     (split(-2, -1, 1, 2), split(-6, -2, 2, 6)),
     (split(0.1, 2, -2, -0.1), split(2, 6, -6, -2)),
     (split(1, 2, -2, -1), split(2, 6, -6, -2)),
 )
-DISTRIBUTIONS = (  # Table 5.3
+DISTRIBUTIONS = (  # Mistry 2023, Table 5.3
     (truncated(-5, 10, -1, 3), truncated(-15, -5, -10, 3)),
     (truncated(-5, 5, 0, 1), truncated(5, 15, 10, 1)),
     (truncated(-10, 5, 1, 3), truncated(5, 15, 10, 3)),
@@ -32,30 +32,31 @@ DISTRIBUTIONS = (  # Table 5.3
     (Range(-100, 100), mirrored(-200, -100, 100, 200)),
     (Range(-50, 50), mirrored(-100, -50, 50, 100)),
 )
-SMALL = tuple((Range(0, u), Range(0, u)) for u in (1e-4, 1e-3, 1e-2, 1e-1, 1.0))  # thesis 5.8
+# Mistry 2023, section 5.8
+SMALL = tuple((Range(0, u), Range(0, u)) for u in (1e-4, 1e-3, 1e-2, 1e-1, 1.0))
 
 
 def add(a: Node, b: Node) -> Node:
-    """a + b."""
+    """Return a + b."""
     return Sum((a, b), (1.0, 1.0))
 
 
 def subtract(a: Node, b: Node) -> Node:
-    """a - b."""
+    """Return a - b."""
     return Sum((a, b), (1.0, -1.0))
 
 
 def multiply(a: Node, b: Node) -> Node:
-    """a * b."""
+    """Return a * b."""
     return Power((a, b), (1.0, 1.0))
 
 
 def divide(a: Node, b: Node) -> Node:
-    """a / b."""
+    """Return a / b."""
     return Power((a, b), (1.0, -1.0))
 
 
-CUMULATIVE = {  # the operations of chapter 7
+CUMULATIVE = {  # the operations of Mistry 2023, chapter 7
     "add": add,
     "sub": lambda a, b: Sum((a, b), (-1.0, -1.0)),
     "mul": multiply,
@@ -65,7 +66,7 @@ CUMULATIVE = {  # the operations of chapter 7
 
 @dataclass(frozen=True)
 class Cell:
-    """One problem, drawn anew for every seed: the operands are neighbouring inputs, at a place of the seed's."""
+    """One problem. Each seed draws new rows and new operands, which are neighbouring inputs."""
 
     name: str
     truth: Truth
@@ -74,12 +75,12 @@ class Cell:
     train: Range
     test: Range
     rows: int = 600
-    subset: int = 1  # inputs that an operand adds up
+    subset: int = 1  # inputs that an operand sums
     overlap: int = 0
     precision: str = "float64"  # of the targets; inputs are drawn in float32, as published
 
     def law(self, seed: int) -> Node:
-        """The law of this seed."""
+        """Return the law of a seed."""
         stride = self.subset - self.overlap
         span = self.subset + (self.operands - 1) * stride
         first = (draws.key(seed, "positions")[0] & 0x7FFFFFFF) % (self.inputs - span + 1)
@@ -90,7 +91,7 @@ class Cell:
         return self.truth(operands)
 
     def sample(self, seed: int, stream: str = "train") -> tuple[Array, Array]:
-        """Inputs and targets, in the cell's precision, of the training or the test range."""
+        """Draw inputs, and targets in the cell's precision, from the training or the test range."""
         sampler = Sampler([self.test if stream == "test" else self.train], self.inputs)
         drawn = sampler(
             draws.keys([seed], stream), torch.tensor(0, dtype=torch.int32), sampler.grid(self.rows)
@@ -117,7 +118,7 @@ def _single(
 
 
 def _compositions(train: Range, test: Range, inputs: int = 4, rows: int = 600) -> list[Cell]:
-    """All sixteen op2(op1(a, b), c)."""
+    """List all sixteen op2(op1(a, b), c)."""
 
     def truth(first: str, second: str) -> Truth:
         return lambda o: CUMULATIVE[second](CUMULATIVE[first](o[0], o[1]), o[2])

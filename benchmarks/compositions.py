@@ -1,26 +1,21 @@
-"""Trials of compositions: the ladder, which searches, beside networks trained by gradient, on chapter 7's formulas.
+"""Trials of compositions on the formulas of Mistry 2023, chapter 7: the ladder beside a network trained by gradient.
 
-``python -m benchmarks.compositions results/beyond/composition`` writes a line per problem and the totals.
+``python -m benchmarks.compositions results/beyond/composition`` runs them.
 """
 
-import csv
-import datetime
-import io
 import itertools
-import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
+from benchmarks import harness
 from benchmarks.cells import CUMULATIVE, Cell, Truth
-from nalm import __version__
+from benchmarks.harness import Row, option
 from nalm.config import Range, mirrored
 from nalm.discover import Discovery, search
 from nalm.discover.certificate.resolution import SLACK
@@ -36,7 +31,7 @@ NOTE = (
 
 
 def truth(*names: str) -> Truth:
-    """Cumulative operations one after another on the operands."""
+    """Return the law that applies cumulative operations one after another to the operands."""
 
     def law(operands: Sequence[Any]) -> Any:
         first = operands[0]
@@ -48,7 +43,7 @@ def truth(*names: str) -> Truth:
 
 
 def cells(steps: int, train: Range, test: Range, inputs: int) -> list[Cell]:
-    """Every composition of so many operations on one range."""
+    """List every composition of ``steps`` operations on one range."""
     return [
         Cell("-".join(names), truth(*names), steps + 1, inputs, train, test)
         for names in itertools.product(CUMULATIVE, repeat=steps)
@@ -71,8 +66,26 @@ METHODS: dict[str, Callable[..., Discovery | Composed]] = {
 
 
 @dataclass(frozen=True)
+class Options:
+    """How many tables of each formula are tried."""
+
+    seeds: int = option(10, "seeds of each formula of two operations")
+    three: int = option(2, "seeds of each formula of three operations")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One method on one table."""
+
+    method: str
+    suite: str
+    cell: str
+    seed: int
+
+
+@dataclass(frozen=True)
 class Trial:
-    """One problem and what became of it."""
+    """One table and the law that a method found for it."""
 
     method: str
     suite: str
@@ -84,35 +97,38 @@ class Trial:
     seconds: float
 
 
-def trial(method: str, suite: str, cell: Cell, seed: int) -> Trial:
-    """One method on one table."""
-    x, y = cell.sample(seed)
+def one(job: Job) -> Trial:
+    """Try one method on one table."""
+    (cell,) = (c for c in SUITES[job.suite] if c.name == job.cell)
+    x, y = cell.sample(job.seed)
     began = time.perf_counter()
-    found = METHODS[method](x, y, seed=seed)
+    found = METHODS[job.method](x, y, seed=job.seed)
     seconds = time.perf_counter() - began
-    far, _ = cell.sample(seed, "test")
+    far, _ = cell.sample(job.seed, "test")
     with np.errstate(all="ignore"):
-        target, unsure = bounded(cell.law(seed), far, U)
+        target, unsure = bounded(cell.law(job.seed), far, U)
         law, loose = bounded(found.law.expression, far, U)
         right = bool(found.certificate) and bool((np.abs(law - target) <= SLACK * (loose + unsure)).all())
-    verdict = found.certificate.verdict
-    return Trial(method, suite, cell.name, seed, verdict, right, str(found.law)[:200], round(seconds, 3))
+    verdict, formula = found.certificate.verdict, str(found.law)[:200]
+    return Trial(job.method, job.suite, job.cell, job.seed, verdict, right, formula, round(seconds, 3))
 
 
-def trials(seeds: int, three: int) -> Iterator[Trial]:
-    """All methods on all suites; formulas of three operations with fewer seeds, and only by trained networks."""
+def jobs(options: Options) -> list[Job]:
+    """List all methods on all suites; formulas of three operations with fewer seeds and without untrained starts."""
+    found = []
     for suite, group in SUITES.items():
         deep = suite.startswith("three")
         for method, cell in itertools.product(METHODS, group):
             if method != "untrained" or not deep:
-                for seed in range(three if deep else seeds):
-                    yield trial(method, suite, cell, seed)
+                count = options.three if deep else options.seeds
+                found += [Job(method, suite, cell.name, seed) for seed in range(count)]
+    return found
 
 
-def totals(found: Sequence[Trial]) -> list[dict[str, Any]]:
-    """A line per method, suite and formula; formulas of three operations by their last one."""
+def totals(trials: Sequence[Trial]) -> list[Row]:
+    """Count per method, suite and formula; formulas of three operations are grouped by their last operation."""
     groups: dict[tuple[str, str, str], list[Trial]] = {}
-    for t in found:
+    for t in trials:
         name = t.cell if t.cell.count("-") < 2 else f"...-{t.cell.split('-')[-1]}"
         groups.setdefault((t.method, t.suite, name), []).append(t)
     return [
@@ -130,37 +146,17 @@ def totals(found: Sequence[Trial]) -> list[dict[str, Any]]:
     ]
 
 
-def main(path: str, seeds: int = 10, three: int = 2) -> None:
-    """Run all trials; PATH.trials.csv holds a line per problem, PATH.json the totals and the origin."""
-    target, began, found = Path(path), time.time(), list[Trial]()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    for t in trials(seeds, three):
-        found.append(t)
-        if t.seed == 0:
-            print(
-                f"{time.time() - began:6.0f} s {t.method} {t.suite} {t.cell}: {t.formula}",
-                file=sys.stderr,
-                flush=True,
-            )
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(Trial.__dataclass_fields__), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(t) for t in found)
-    target.with_suffix(".trials.csv").write_text(text.getvalue(), encoding="utf-8", newline="\n")
-    about = {
-        "command": f"python -m benchmarks.compositions results/beyond/{target.name} {seeds} {three}",
-        "nalm": __version__,
-        "torch": torch.__version__,
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "seconds": round(time.time() - began, 1),
-        "note": NOTE,
-        "totals": totals(found),
-    }
-    target.with_suffix(".json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-    for r in totals(found):
-        counts = f"{r['right']:3d} of {r['problems']:3d}, {r['seconds']:.2f} s"
-        print(f"{r['method']:12s} {r['suite']:36s} {r['cell']:10s} {counts}")
-
+BENCHMARK = harness.Benchmark(
+    "compositions",
+    NOTE,
+    Options,
+    Trial,
+    jobs,
+    one,
+    totals,
+    expected=lambda job: (job.method, 0.03 if job.method == "ladder" else 2.0),
+    workers=1,  # a composition trains its populations with all threads
+)
 
 if __name__ == "__main__":
-    main(sys.argv[1], *map(int, sys.argv[2:]))
+    sys.exit(harness.main(BENCHMARK))

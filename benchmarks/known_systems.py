@@ -1,4 +1,4 @@
-"""Known systems to be tried on: epidemics with fractional and with whole powers, predators, an enzyme, oscillations."""
+"""Known systems as data: two epidemics, predators and prey, an enzyme, growth, and an oscillating reaction."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from nalm.tasks.epidemic import NAMES, POINTS, SPAN, START, FractionalSIR
 
 @dataclass(frozen=True)
 class Part:
-    """A term of an equation: its rate, its exponents, and K and the variable of its denominator if it has one."""
+    """A term of an equation: rate, exponents, and the variable and constant of its denominator K + x, if any."""
 
     rate: float
     powers: tuple[float, ...]
@@ -22,7 +22,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Known:
-    """A system whose equations are known: where its trajectory starts, how long it is, and other starts to test on."""
+    """A system with known equations, the initial state of its trajectory, and other initial states for the test."""
 
     name: str
     names: tuple[str, ...]
@@ -34,13 +34,13 @@ class Known:
 
     @property
     def system(self) -> System:
-        """Its equations."""
+        """Return the equations as a system."""
         return System(tuple(Law(_node(row), self.names) for row in self.parts))
 
     def trajectory(
         self, noise: float = 0.0, seed: int = 0, start: tuple[float, ...] | None = None
     ) -> tuple[Array, Array]:
-        """Times and states; noise is a share of the spread of every variable."""
+        """Simulate times and states; noise is a share of the spread of each variable."""
         t = np.linspace(0.0, self.span, self.samples)
         x = self.system.simulate(t, start or self.start, rtol=1e-11)
         rng = np.random.default_rng([seed, len(self.name)])
@@ -62,7 +62,7 @@ def _node(row: tuple[Part, ...]) -> Node:
 
 
 def parts(law: Law) -> list[Part]:
-    """The terms of a law that a search of this package, or a polynomial library, can have found.
+    """Return the terms of a law that is a sum of products.
 
     >>> parts(Law(Sum((Input(0), Power((Input(0), Input(1)), (0.5, 1.0))), (2.0, -3.0), 1.0), ("x", "y")))
     [Part(rate=2.0, powers=(1.0, 0.0), below=None, half=0.0), Part(rate=-3.0, powers=(0.5, 1.0), below=None, half=0.0),

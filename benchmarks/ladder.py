@@ -1,25 +1,19 @@
-"""Trials of the ladder: published cells, random laws inside its class, and targets outside of it.
+"""Trials of the ladder on published cells, on random laws inside its class, and on targets outside of it.
 
-``python -m benchmarks.ladder results/beyond/ladder`` writes a line per problem and the totals, and prints them.
+``python -m benchmarks.ladder results/beyond/ladder`` runs them.
 """
 
-import csv
-import datetime
-import io
-import json
-import multiprocessing
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 
+from benchmarks import harness
 from benchmarks.cells import CELLS, PRODUCTS, Cell
-from nalm import __version__
+from benchmarks.harness import Row, option
 from nalm.discover import Discovery, search
 from nalm.discover.certificate.resolution import SLACK
 from nalm.discover.law import Law
@@ -27,15 +21,34 @@ from nalm.discover.law.expression import Array, Input, Node, bounded, evaluate
 from nalm.discover.stages.columns import PAIRS
 from nalm.experiments.published import claims
 from nalm.experiments.thesis.ch3 import RANGES
-from nalm.lab.machine import cores
 
+BY_NAME = {cell.name: cell for cell in (*CELLS, *PRODUCTS)}
 OPERATIONS = ("add", "subtract", "multiply", "divide")
 INPUTS, ROWS, U = 5, 600, 2.0**-53
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """One problem and what became of it."""
+class Options:
+    """How many problems of each kind are tried."""
+
+    seeds: int = option(100, "seeds of each published cell")
+    products: int = option(20, "seeds of each cell of the two-layer product")
+    random: int = option(1000, "random laws inside the class, and as many targets outside of it")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One problem: a seed of a published cell in one precision, or of a random law or target."""
+
+    suite: str  # cells, inside or outside
+    cell: str
+    precision: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One problem and the law that the ladder found for it."""
 
     suite: str
     cell: str
@@ -50,8 +63,8 @@ class Outcome:
 
 def judged(
     suite: str, cell: str, seed: int, found: Discovery, x: Array, truth: Node, seconds: float
-) -> Outcome:
-    """Compare the law with the target on inputs of the test range, both to their rounding."""
+) -> Trial:
+    """Compare the law with the target on inputs of the test range, within the rounding of both."""
     with np.errstate(all="ignore"):
         y, unsure = bounded(truth, x, U)
         law, loose = bounded(found.law.expression, x, U)
@@ -61,22 +74,22 @@ def judged(
     network = bool(
         verdict != "none" and all(agrees(found.law, x, dtype) for dtype in (torch.float32, torch.float64))
     )
-    return Outcome(suite, cell, seed, verdict, right, network, str(found.law)[:200], error, round(seconds, 4))
+    return Trial(suite, cell, seed, verdict, right, network, str(found.law)[:200], error, round(seconds, 4))
 
 
 @torch.no_grad()
 def agrees(law: Law, x: Array, dtype: torch.dtype) -> bool:
-    """Whether the law's network computes it to the rounding of a precision."""
+    """Check that the law's network computes the law to the rounding of a precision."""
     inputs = torch.from_numpy(x).to(dtype)
     out = law.to_module(dtype)(inputs)[:, 0].double().numpy()
     with np.errstate(all="ignore"):
         y, bound = bounded(law.expression, inputs.double().numpy(), torch.finfo(dtype).eps / 2)
-    fine = np.isfinite(y) & (bound < 0.01 * np.abs(y))  # elsewhere nothing is known of the value
+    fine = np.isfinite(y) & (bound < 0.01 * np.abs(y))  # elsewhere rounding leaves no digit
     return bool((np.abs(out - y)[fine] <= SLACK * bound[fine]).all())
 
 
-def run_cell(cell: Cell, seed: int) -> Outcome:
-    """One seed of a published cell."""
+def run_cell(cell: Cell, seed: int) -> Trial:
+    """Try one seed of a published cell."""
     x, y = cell.sample(seed)
     began = time.perf_counter()
     found = search(x, y, noise=0.0, seed=seed)
@@ -86,9 +99,9 @@ def run_cell(cell: Cell, seed: int) -> Outcome:
 
 
 def random_law(rng: np.random.Generator, operations: int) -> Node:
-    """A tree of so many operations, +, -, * or /, over five inputs, which may repeat.
+    """Draw a tree of the given number of operations (+, -, * or /) over five inputs, which may repeat.
 
-    An operation's budget is split at random between its two sides.
+    The operations left after the root are split at random between its two sides.
     """
     if operations == 0:
         return Input(int(rng.integers(INPUTS)))
@@ -98,13 +111,16 @@ def random_law(rng: np.random.Generator, operations: int) -> Node:
 
 
 def random_inputs(rng: np.random.Generator, rows: int, wide: float = 1.0) -> Array:
-    """Each column from one of the nine ranges, the same for every call that starts alike; stretched by wide."""
+    """Draw each column from one of the nine ranges of Mistry 2023, section 3.3, stretched by ``wide``.
+
+    Calls with equal generators use the same ranges.
+    """
     ends = [RANGES[int(k)][0] for k in rng.integers(len(RANGES), size=INPUTS)]
     return np.stack([rng.uniform(wide * r.low, wide * r.high, rows) for r in ends], 1)
 
 
-def inside(seed: int) -> Outcome:
-    """A random law of one to three operations."""
+def inside(seed: int) -> Trial:
+    """Try a random law of one to three operations."""
     for attempt in range(100):
         rng = np.random.default_rng([1, seed, attempt])
         law = random_law(rng, 1 + seed % 3)
@@ -134,8 +150,8 @@ OUTSIDE = {  # functions of two columns that no law of the class equals
 }
 
 
-def outside(seed: int) -> Outcome:
-    """A target outside the class, or one inside it with noise above the declared level."""
+def outside(seed: int) -> Trial:
+    """Try a target outside the class, or a law inside it with more noise than declared."""
     rng = np.random.default_rng([2, seed])
     x = random_inputs(rng, ROWS)
     names = list(OUTSIDE)
@@ -157,45 +173,35 @@ def outside(seed: int) -> Outcome:
     seconds = time.perf_counter() - began
     error = float(np.sqrt(np.mean((found.law.predict(x) - y) ** 2)) / np.std(y))
     formula = str(found.law)[:200]
-    return Outcome(
+    return Trial(
         "outside", name, seed, found.certificate.verdict, False, False, formula, error, round(seconds, 4)
     )
 
 
-Job = tuple[str, int, str, int]  # suite, which cell, precision, seed
-
-
-def jobs(seeds: int = 100, products: int = 20, random: int = 1000) -> list[Job]:
-    """Every published cell in both precisions, then random laws inside and targets outside the class."""
+def jobs(options: Options) -> list[Job]:
+    """List every published cell in both precisions, then random laws inside and targets outside the class."""
     found: list[Job] = []
-    for k, cell in enumerate((*CELLS, *PRODUCTS)):
-        count = products if cell in PRODUCTS else seeds
-        found += [("cells", k, p, seed) for p in ("float64", "float32") for seed in range(count)]
-    return found + [(suite, 0, "", seed) for suite in ("inside", "outside") for seed in range(random)]
+    for cell in (*CELLS, *PRODUCTS):
+        count = options.products if cell in PRODUCTS else options.seeds
+        found += [Job("cells", cell.name, p, seed) for p in ("float64", "float32") for seed in range(count)]
+    return found + [
+        Job(suite, "", "", seed) for suite in ("inside", "outside") for seed in range(options.random)
+    ]
 
 
-def one(job: Job) -> Outcome:
-    """One problem."""
-    suite, k, precision, seed = job
-    if suite == "cells":
-        return run_cell(replace((*CELLS, *PRODUCTS)[k], precision=precision), seed)
-    return inside(seed) if suite == "inside" else outside(seed)
-
-
-def trials(wanted: Sequence[Job], workers: int = 1) -> Iterator[Outcome]:
-    """The outcomes of the jobs, in their order."""
-    if workers == 1:
-        yield from map(one, wanted)
-        return
-    with multiprocessing.get_context("spawn").Pool(workers, torch.set_num_threads, (1,)) as pool:
-        yield from pool.imap(one, wanted, chunksize=8)
+def one(job: Job) -> Trial:
+    """Try one problem."""
+    if job.suite == "cells":
+        return run_cell(replace(BY_NAME[job.cell], precision=job.precision), job.seed)
+    return inside(job.seed) if job.suite == "inside" else outside(job.seed)
 
 
 NOTE = (
     "Published rates are of single gradient runs with a unit that was given; the ladder picks the form itself, "
     "solves in closed form or by second-order steps, and rounds."
 )
-TASKS = {  # the papers' name of a family of cells, of its operation, and the unit without which no best is known
+# Family of cells -> task and operation in the table of claims, and the unit whose claim must be there to know the best.
+TASKS = {
     "div 10": ("single-module div, 10 inputs", "divide", "NMRU"),
     "div 2": ("single-module div, 2 inputs", "divide", "NMRU"),
     "add 10": ("single-module, 10 inputs", "add", "NAU"),
@@ -205,20 +211,20 @@ TASKS = {  # the papers' name of a family of cells, of its operation, and the un
 
 
 def published_best(cell: str) -> float | None:
-    """The highest success rate published for a cell: of single gradient runs with a unit that was given."""
+    """Return the highest success rate published for a cell, or None if the best unit's rate is not published."""
     for start, (task, operation, needed) in TASKS.items():
         if cell.startswith(f"{start} "):
-            where = cell.split(" ")[-2]  # the range; the precision stands behind it
+            where = cell.split(" ")[-2]  # the range; the last word is the precision
             rates = [c for c in claims(task, operation) if c.metric == "success_rate" and c.where == where]
             if needed in {c.unit for c in rates}:
                 return max(c.value for c in rates)
     return None
 
 
-def totals(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-    """A line per cell or kind: problems, certified ones, right ones, networks that agree, the papers' best."""
-    groups: dict[tuple[str, str], list[Outcome]] = {}
-    for o in outcomes:
+def totals(trials: Sequence[Trial]) -> list[Row]:
+    """Count per cell or kind of target: problems, certified, right, networks that agree; and the published best."""
+    groups: dict[tuple[str, str], list[Trial]] = {}
+    for o in trials:
         kind = o.cell if o.suite != "outside" else o.cell.split(" ")[0]
         groups.setdefault((o.suite, kind), []).append(o)
     return [
@@ -236,40 +242,9 @@ def totals(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
     ]
 
 
-def main(path: str, seeds: int = 100, products: int = 20, random: int = 1000) -> None:
-    """Run all trials on all cores; PATH.trials.csv holds a line per problem, PATH.json the totals and the origin."""
-    target, began = Path(path), time.time()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    wanted, outcomes = jobs(seeds, products, random), []
-    for outcome in trials(wanted, cores()):
-        outcomes.append(outcome)
-        if len(outcomes) % 1000 == 0:
-            left = (time.time() - began) * (len(wanted) / len(outcomes) - 1)
-            print(
-                f"{len(outcomes):,} of {len(wanted):,} problems, {left:.0f} s left",
-                file=sys.stderr,
-                flush=True,
-            )
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(Outcome.__dataclass_fields__), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(o) for o in outcomes)
-    target.with_suffix(".trials.csv").write_text(text.getvalue(), encoding="utf-8", newline="\n")
-    rows = totals(outcomes)
-    about = {
-        "command": f"python -m benchmarks.ladder results/beyond/{target.name} {seeds} {products} {random}",
-        "nalm": __version__,
-        "torch": torch.__version__,
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "seconds": round(time.time() - began, 1),
-        "note": NOTE,
-        "totals": rows,
-    }
-    target.with_suffix(".json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-    for r in rows:
-        counts = " ".join(f"{name} {r[name]:4d}" for name in ("problems", "certified", "right", "networks"))
-        print(f"{r['suite']:8s} {r['cell']:45s} {counts}, {r['seconds']:.4f} s")
-
+BENCHMARK = harness.Benchmark(
+    "ladder", NOTE, Options, Trial, jobs, one, totals, expected=lambda job: (job.suite, 0.05)
+)
 
 if __name__ == "__main__":
-    main(sys.argv[1], *map(int, sys.argv[2:]))
+    sys.exit(harness.main(BENCHMARK))

@@ -1,36 +1,26 @@
-"""Trials on known systems, ours beside SINDy with polynomials.
+"""Trials of ``nalm.ode`` on known systems beside SINDy with polynomials; neither sees the equations.
 
 ``python -m benchmarks.trajectories results/beyond/ode`` runs them.
-
-A line per trial and the totals are written; both methods get the same samples, and neither sees the equations.
 """
 
-import datetime
-import itertools
-import json
-import multiprocessing
 import sys
 import time
-import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks import harness
+from benchmarks.harness import Row, option
 from benchmarks.known_systems import KNOWN, Known, Part, parts
-from nalm import __version__
+from benchmarks.sindy import sindy
 from nalm.discover.law.expression import Array
 from nalm.errors import NALMError
 from nalm.experiments.published import claims
-from nalm.lab.machine import cores
 from nalm.ode.fit import fit
 from nalm.ode.system import System
 
-NOISES = (0.0, 0.001, 0.01, 0.03)
-THRESHOLDS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # of SINDy's coefficients, variables and time scaled to 1
-DEGREES = (2, 3)
+BY_NAME = {known.name: known for known in KNOWN}
 NOTE = (
     "Structure right: the terms of every equation are the true ones, exponents within 0.05. Noise is a share of each "
     "variable's spread. Error at new starts: rms over the spread, the worst of three. SINDy has polynomials of degree "
@@ -39,8 +29,28 @@ NOTE = (
 
 
 @dataclass(frozen=True)
+class Options:
+    """How many trajectories are tried, and how long a fit may take."""
+
+    seeds: int = option(3, "seeds of each system and level of noise; one without noise")
+    seconds: float = option(60.0, "time limit of a fit")
+    noises: str = option("0,0.001,0.01,0.03", "levels of noise, separated by commas")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One method on one noisy trajectory."""
+
+    method: str
+    system: str
+    noise: float
+    seed: int
+    seconds: float  # at most
+
+
+@dataclass(frozen=True)
 class Trial:
-    """One method on one trajectory."""
+    """One trajectory and the system that a method found for it."""
 
     method: str
     system: str
@@ -56,19 +66,20 @@ class Trial:
     seconds: float
 
 
-def trial(method: str, known: Known, noise: float, seed: int, time_limit: float) -> Trial:
-    """Fit one noisy trajectory and judge the result by what it was made of."""
-    t, x = known.trajectory(noise, seed)
+def one(job: Job) -> Trial:
+    """Fit one noisy trajectory and compare the result with the true system."""
+    known = BY_NAME[job.system]
+    t, x = known.trajectory(job.noise, job.seed)
     began = time.perf_counter()
-    found = METHODS[method](t, x, known, noise, seed, time_limit)
+    found = METHODS[job.method](t, x, known, job.noise, job.seed, job.seconds)
     seconds = time.perf_counter() - began
     right, exponent, rate = compared(found, known)
     agreed = "{} of {}".format(*found.restarts) if found.restarts[1] else ""
     return Trial(
-        method,
+        job.method,
         known.name,
-        noise,
-        seed,
+        job.noise,
+        job.seed,
         found.verdict,
         right,
         exponent,
@@ -81,68 +92,15 @@ def trial(method: str, known: Known, noise: float, seed: int, time_limit: float)
 
 
 def ours(t: Array, x: Array, known: Known, noise: float, seed: int, time_limit: float) -> System:
-    """``nalm.ode.fit`` as anybody would call it."""
+    """Fit with ``nalm.ode.fit`` and its default settings."""
     return fit(t, x, known.names, seed=seed, max_time=time_limit)
-
-
-def sindy(t: Array, x: Array, known: Known, noise: float, seed: int, time_limit: float) -> System:
-    """SINDy with a polynomial library; of several degrees and thresholds those that describe the samples best."""
-    try:
-        import pysindy
-    except ImportError:
-        raise NALMError("The comparison needs pysindy: pip install nalm[baselines].") from None
-    scale, best = np.abs(x).max(0), (np.inf, _nothing(known))
-    for degree, threshold in itertools.product(DEGREES, THRESHOLDS):
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            model = pysindy.SINDy(
-                optimizer=pysindy.STLSQ(threshold=threshold, alpha=1e-6),
-                feature_library=pysindy.PolynomialLibrary(degree=degree),
-                differentiation_method=pysindy.SmoothedFiniteDifference()
-                if noise
-                else pysindy.FiniteDifference(order=4),
-            )
-            model.fit(x / scale, t=t / known.span)
-        rows = _polynomial(
-            np.asarray(model.coefficients()), np.asarray(model.feature_library.powers_), scale, known.span
-        )
-        system = Known(known.name, known.names, rows, known.start, known.span, known.samples, ()).system
-        try:
-            off = (system.simulate(t, x[0], rtol=1e-6, max_time=5.0) - x) / x.std(0)
-        except NALMError:
-            continue
-        size = sum(map(len, rows))
-        length = x.size * np.log(np.mean(off**2) + 1e-14) + 1.5 * np.log(x.size) * size
-        best = min(best, (float(length), system), key=lambda b: b[0])
-    return best[1]
 
 
 METHODS = {"nalm.ode": ours, "pysindy": sindy}
 
 
-def _nothing(known: Known) -> System:
-    empty = tuple(() for _ in known.names)
-    return Known(known.name, known.names, empty, known.start, known.span, known.samples, ()).system
-
-
-def _polynomial(
-    coefficients: Array, powers: Array, scale: Array, span: float
-) -> tuple[tuple[Part, ...], ...]:
-    """SINDy's coefficients of scaled variables as the terms of equations in the units of the data."""
-    rows = []
-    for j, row in enumerate(coefficients):
-        rows.append(
-            tuple(
-                Part(float(c * scale[j] / np.prod(scale**p) / span), tuple(map(float, p)))
-                for c, p in zip(row, powers, strict=True)
-                if c
-            )
-        )
-    return tuple(rows)
-
-
 def compared(found: System, known: Known) -> tuple[bool, float | None, float | None]:
-    """Whether the terms are the true ones; of those that are, the largest error of exponents and rates."""
+    """Return whether the terms are the true ones, and the largest errors of exponents and rates of true terms."""
     right, exponents, rates = True, [0.0], [0.0]
     for law, truth in zip(found.laws, known.parts, strict=True):
         mine = parts(law)
@@ -162,14 +120,14 @@ def compared(found: System, known: Known) -> tuple[bool, float | None, float | N
 
 
 def _far(a: Part, b: Part) -> float:
-    """The largest difference of exponents; infinite for terms of another shape."""
+    """Return the largest difference of exponents; infinite for terms of another shape."""
     if a.below != b.below or [p != 0 for p in a.powers] != [p != 0 for p in b.powers]:
         return np.inf
     return max(abs(p - q) for p, q in zip(a.powers, b.powers, strict=True))
 
 
 def at_new_starts(found: System, known: Known) -> float | None:
-    """The worst error from starts the trajectory did not have."""
+    """Return the largest error of simulations from initial states that were not fitted; None if one fails."""
     worst = 0.0
     for start in known.tests:
         t, truth = known.trajectory(start=start)
@@ -181,39 +139,27 @@ def at_new_starts(found: System, known: Known) -> float | None:
     return worst
 
 
-Job = tuple[str, int, float, int, float]  # method, which system, noise, seed, seconds at most
-
-
-def jobs(seeds: int, time_limit: float, noises: Sequence[float] = NOISES) -> list[Job]:
-    """Every method on every system at every level of noise; without noise one trajectory is all there is."""
+def jobs(options: Options) -> list[Job]:
+    """List every method on every system at every level of noise; without noise there is one trajectory."""
+    try:
+        noises = [float(word) for word in options.noises.split(",")]
+    except ValueError:
+        raise NALMError(
+            f"Give levels of noise as numbers separated by commas, got {options.noises!r}."
+        ) from None
     return [
-        (method, k, noise, seed, time_limit)
-        for k in range(len(KNOWN))
+        Job(method, known.name, noise, seed, options.seconds)
+        for known in KNOWN
         for noise in noises
-        for seed in range(seeds if noise else 1)
+        for seed in range(options.seeds if noise else 1)
         for method in METHODS
     ]
 
 
-def one(job: Job) -> Trial:
-    """One trial."""
-    method, k, noise, seed, time_limit = job
-    return trial(method, KNOWN[k], noise, seed, time_limit)
-
-
-def trials(wanted: Sequence[Job], workers: int = 1) -> Iterator[Trial]:
-    """The outcomes of the jobs, in their order."""
-    if workers == 1:
-        yield from map(one, wanted)
-        return
-    with multiprocessing.get_context("spawn").Pool(workers) as pool:
-        yield from pool.imap(one, wanted, chunksize=1)
-
-
-def totals(found: Sequence[Trial]) -> list[dict[str, Any]]:
-    """A line per method, system and level of noise."""
+def totals(trials: Sequence[Trial]) -> list[Row]:
+    """Count per method, system and level of noise."""
     groups: dict[tuple[str, str, float], list[Trial]] = {}
-    for t in found:
+    for t in trials:
         groups.setdefault((t.method, t.system, t.noise), []).append(t)
     return [
         {
@@ -235,52 +181,27 @@ def totals(found: Sequence[Trial]) -> list[dict[str, Any]]:
 
 
 def _median(values: Sequence[float | None]) -> float | None:
-    """The median, a failure counted as worse than everything; None if that is a failure."""
+    """Return the median, where None counts as infinite; None if the median is infinite."""
     middle = float(np.median([np.inf if v is None else v for v in values]))
     return float(f"{middle:.3g}") if np.isfinite(middle) else None
 
 
 def published() -> dict[str, float]:
-    """What the power units' paper read off its best network for the fractional SIR model; kappa and gamma are 0.5."""
+    """Return the exponents that Heim 2020 reads off its best network for the fractional SIR model."""
     return {c.metric: c.value for c in claims("fSIR NODE", units=("RealNPU best",))}
 
 
-def main(path: str, seeds: float = 3, time_limit: float = 60.0, *noises: float) -> None:
-    """Run all trials on all cores, of all levels of noise or those given; PATH.json holds them and their totals."""
-    target, began, found = Path(path), time.time(), list[Trial]()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    for t in trials(jobs(int(seeds), time_limit, noises or NOISES), cores()):
-        found.append(t)
-        told = f"{t.method} {t.system} noise {t.noise:g} seed {t.seed}: {'right' if t.right else 'wrong'}, {t.verdict}"
-        print(
-            f"{time.time() - began:6.0f} s {told}, {t.seconds:g} s: {t.formula[:120]}",
-            file=sys.stderr,
-            flush=True,
-        )
-    about = {
-        "command": " ".join(
-            [
-                "python -m benchmarks.trajectories",
-                f"results/beyond/{target.name}",
-                *(f"{n:g}" for n in (seeds, time_limit, *noises)),
-            ]
-        ),
-        "nalm": __version__,
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "seconds": round(time.time() - began, 1),
-        "note": NOTE,
-        "published": published(),
-        "totals": totals(found),
-        "trials": [asdict(t) for t in found],
-    }
-    target.with_suffix(".json").write_text(
-        json.dumps(about, indent=1, allow_nan=False) + "\n", encoding="utf-8"
-    )
-    for r in about["totals"]:  # type: ignore[attr-defined]
-        errors = f"exponents {r['exponent_error']}, rates {r['rate_error']}, new starts {r['new_starts']}"
-        counts = f"{r['right']} of {r['trials']}"
-        print(f"{r['method']:9s} {r['system']:17s} {r['noise']:<6g} {counts}, {errors}, {r['seconds']} s")
-
+BENCHMARK = harness.Benchmark(
+    "trajectories",
+    NOTE,
+    Options,
+    Trial,
+    jobs,
+    one,
+    totals,
+    facts=lambda options: {"published": published()},
+    expected=lambda job: (job.method, 15.0),
+)
 
 if __name__ == "__main__":
-    main(sys.argv[1], *map(float, sys.argv[2:]))
+    sys.exit(harness.main(BENCHMARK))

@@ -52,8 +52,6 @@ BELOW = {
 # modules of rooms without torch that need it, and are imported when they are asked for
 TORCH = {"discover/composition.py", "discover/law/network.py", "claims/compositions.py"}
 LONG = {  # files over 250 lines, and why they are not two
-    "report/page.py": "every section of the page in order",
-    "report/sections/two_digits.py": "one section of the page",
     "testing.py": "one list of checks, read one at a time",
 }
 

@@ -1,1 +1,1 @@
-"""The ladder beside what a scientist would use instead, on published cells, compositions and physical laws."""
+"""A contest: the ladder beside other regression packages on published cells, compositions and physical laws."""

@@ -1,4 +1,4 @@
-"""How good a fit is, decided on rows far outside the data it was made from."""
+"""Judge a fit on rows far outside the data that it was made from."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -10,13 +10,13 @@ from nalm.discover.certificate.resolution import SLACK
 from nalm.discover.law.expression import Array
 
 RELATIVE = 1e-9  # of an exact fit, on every row, besides the rounding of the target itself
-NEAR, WIDE = 5.0, 10.0  # times the noise: a fit that is near; what makes "consistent" false
-ANYWAY = 1e-3  # and this much without noise
+NEAR, WIDE = 5.0, 10.0  # times the noise: largest error of a near fit; error that makes "consistent" false
+ANYWAY = 1e-3  # the same without noise
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """One problem, one rival, and what became of it."""
+class Trial:
+    """One problem and the fit of one rival."""
 
     suite: str
     name: str
@@ -29,44 +29,44 @@ class Outcome:
     verdict: str  # exact, consistent or none; empty for those who certify nothing
     error: float  # far outside: rms over the rms of the target
     seconds: float
-    ended: str  # done, time or a sentence about what went wrong
+    ended: str  # done, time or the error
     formula: str
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What was asked, of whom."""
+        """Identify problem and rival."""
         return (*asdict(self.entry).values(), self.rival)
 
     @property
     def entry(self) -> Entry:
-        """The problem's name."""
+        """Return the name of the problem."""
         return Entry(self.suite, self.name, self.part, self.variant, self.seed)
 
     @property
     def false_exact(self) -> bool:
-        """Certified as exact, and not so."""
+        """Return whether the fit was certified as exact and is not."""
         return self.verdict == "exact" and not self.exact
 
     @property
     def false_consistent(self) -> bool:
-        """Called consistent with the noise, and far off outside the data."""
+        """Return whether the fit was called consistent with the noise and is far off outside the data."""
         return self.verdict == "consistent" and not self.error <= WIDE * noise_of(self.variant) + ANYWAY
 
 
 def noise_of(variant: str) -> float:
-    """The noise of a variant."""
+    """Return the noise of a variant."""
     return VARIANTS[variant][0]
 
 
 def is_exact(problem: Problem, predicted: Array) -> bool:
-    """Whether predictions are the target on every far row, to rounding."""
+    """Return whether predictions equal the target on every far row, to rounding."""
     with np.errstate(all="ignore"):
         allowed = RELATIVE * np.abs(problem.far_y) + SLACK * problem.rounding
         return bool((np.abs(predicted - problem.far_y) <= allowed).all())
 
 
 def error_of(problem: Problem, predicted: Array) -> float:
-    """The rms error on the far rows over the rms of the target; infinite where there is no number."""
+    """Return the rms error on the far rows over the rms of the target; infinite if it is not finite."""
     with np.errstate(all="ignore"):
         error = float(np.sqrt(np.mean((predicted - problem.far_y) ** 2) / np.mean(problem.far_y**2)))
     return error if np.isfinite(error) else np.inf
@@ -81,10 +81,10 @@ def judged(
     seconds: float,
     formula: str = "",
     ended: str = "done",
-) -> Outcome:
-    """Compare what a rival predicts far outside with what is true there."""
+) -> Trial:
+    """Compare what a rival predicts far outside the data with the target there."""
     error = error_of(problem, predicted)
-    return Outcome(
+    return Trial(
         **asdict(entry),
         rival=rival,
         exact=is_exact(problem, predicted),

@@ -1,7 +1,7 @@
-"""What a scientist would use: symbolic regression, least squares, a boosted model, a network; and the ladder.
+"""The rivals of the contest: the ladder, symbolic regression, least squares, boosted trees and a network.
 
-A rival is a function of a table that returns how to predict further rows. None sees anything but the rows to fit; the
-noise is not told to any of them.
+A rival is a function that fits a table and returns how to predict further rows. It gets the rows to fit and
+nothing else; no rival is told the noise.
 """
 
 import copy
@@ -25,11 +25,11 @@ HELD = 4  # every fourth row is held out where a rival chooses between models
 
 @dataclass(frozen=True)
 class Fitted:
-    """What a rival made of a table."""
+    """The fit of a rival."""
 
     predict: Callable[[Array], Array]
     formula: str = ""
-    verdict: str | None = None  # None: it certifies nothing
+    verdict: str | None = None  # None: the rival certifies nothing
 
 
 Fit = Callable[[Array, Array, Sequence[str], float, int], Fitted]  # x, y, names, seconds, seed
@@ -37,19 +37,19 @@ Fit = Callable[[Array, Array, Sequence[str], float, int], Fitted]  # x, y, names
 
 @dataclass(frozen=True)
 class Rival:
-    """A way to fit, and the packages it needs."""
+    """A fitting method and the packages it needs."""
 
     name: str
     fit: Fit
     about: str
     needs: tuple[str, ...] = ()
     install: str = ""
-    guess: float = 1.0  # seconds a fit takes, until it is known
-    takes: str = "all"  # the problems it fits: all, some or few
+    guess: float = 1.0  # usual seconds of a fit
+    takes: str = "all"  # which problems it fits: all, some or few
     certifies: bool = False
 
     def missing(self) -> str:
-        """Why it cannot run here; empty if it can."""
+        """Return why the rival cannot run here; empty if it can."""
         for name in self.needs:
             if importlib.util.find_spec(name) is None:
                 return f"{self.name} needs {name}, which is not installed: {self.install}."
@@ -57,23 +57,18 @@ class Rival:
 
 
 def needed(module: str, install: str) -> Any:
-    """A module of an optional package, or a sentence that says how to install it."""
+    """Import a module of an optional package, or raise an error that says how to install it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
         raise NALMError(f"This rival needs {error.name or module}: {install}.") from None
 
 
-# -- ours -----------------------------------------------------------------------------------------
-
-
 def nalm(x: Array, y: Array, names: Sequence[str], seconds: float, seed: int) -> Fitted:
-    """The ladder, not told whether there is noise."""
+    """Search with the ladder, without knowledge of the noise."""
     found = search(x, y, names, noise=None, seed=seed, max_time=seconds)
     return Fitted(found.law.predict, str(found.law), found.certificate.verdict)
 
-
-# -- symbolic regression --------------------------------------------------------------------------
 
 SKLEARN, BASELINES = "pip install 'nalm[sklearn]'", "pip install 'nalm[baselines]'"
 FUNCTIONS = ("add", "sub", "mul", "div", "sqrt")
@@ -88,7 +83,7 @@ def gplearn(
     population: int = 2000,
     generations: int = 20,
 ) -> Fitted:
-    """Genetic programming: without constants first, then, unless that was exact, with them; the better one."""
+    """Fit by genetic programming without constants, then with constants unless exact; return the better program."""
     genetic = needed("gplearn.genetic", BASELINES)
     began, exact = time.monotonic(), 1e-10 * float(np.sqrt(np.mean(y**2)))
     best: Any = None
@@ -104,20 +99,20 @@ def gplearn(
             random_state=seed,
             warm_start=True,
         )
-        for generation in range(1, generations + 1):  # one at a time, to keep an eye on the clock
+        for generation in range(1, generations + 1):  # one at a time, to watch the time limit
             model.set_params(generations=generation)
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 model.fit(x, y)
             if best is None or model._program.raw_fitness_ < best._program.raw_fitness_:
-                best = copy.copy(model)  # as it is now, though training goes on
+                best = copy.copy(model)  # a snapshot; training continues
             if best._program.raw_fitness_ <= exact or time.monotonic() - began > 0.9 * seconds:
                 return Fitted(_quiet(best.predict), str(best._program))
     return Fitted(_quiet(best.predict), str(best._program))
 
 
 def pysr(x: Array, y: Array, names: Sequence[str], seconds: float, seed: int) -> Fitted:
-    """PySR with the same operations, for as long as the contest allows, or until it is exact."""
+    """Fit with PySR and the same operations until the time limit, or until the fit is exact."""
     package = needed("pysr", "see astroautomata.com/PySR, it brings Julia")
     model = package.PySRRegressor(
         binary_operators=["+", "-", "*", "/"],
@@ -147,11 +142,8 @@ def _quiet(predict: Callable[[Any], Any]) -> Callable[[Array], Array]:
     return silent
 
 
-# -- least squares --------------------------------------------------------------------------------
-
-
 def polynomial(x: Array, y: Array, names: Sequence[str], seconds: float, seed: int) -> Fitted:
-    """Least squares on all monomials up to degree 1, 2 or 3: the one that fits held-out rows best."""
+    """Fit all monomials up to degree 1, 2 or 3 by least squares; held-out rows choose the degree."""
     scale = np.abs(x).max(0)
     scale[scale == 0] = 1.0
     held = np.arange(len(x)) % HELD == 0
@@ -172,7 +164,7 @@ def polynomial(x: Array, y: Array, names: Sequence[str], seconds: float, seed: i
 
 
 def monomials(inputs: int, degree: int) -> list[tuple[int, ...]]:
-    """Which inputs each monomial multiplies, from the constant upwards.
+    """List the inputs that each monomial multiplies, from the constant upwards.
 
     >>> monomials(2, 2)
     [(), (0,), (1,), (0, 0), (0, 1), (1, 1)]
@@ -182,12 +174,12 @@ def monomials(inputs: int, degree: int) -> list[tuple[int, ...]]:
 
 
 def products(x: Array, found: Sequence[tuple[int, ...]]) -> Array:
-    """The monomials on every row."""
+    """Evaluate the monomials on every row."""
     return np.stack([x[:, list(c)].prod(1) for c in found], 1)
 
 
 def log_linear(x: Array, y: Array, names: Sequence[str], seconds: float, seed: int) -> Fitted:
-    """Least squares between logarithms of magnitudes: a product of powers with the sign most targets have."""
+    """Fit a product of powers by least squares between logarithms of magnitudes, with the commonest sign."""
     fine = (x != 0).all(1) & (y != 0)
     sign = 1.0 if np.sum(y > 0) >= np.sum(y < 0) else -1.0
     if not fine.any():
@@ -203,18 +195,15 @@ def log_linear(x: Array, y: Array, names: Sequence[str], seconds: float, seed: i
     return Fitted(predict, "*".join([f"{sign * np.exp(weights[-1]):.6g}", *powers[:12]]))
 
 
-# -- black boxes ----------------------------------------------------------------------------------
-
-
 def boosting(x: Array, y: Array, names: Sequence[str], seconds: float, seed: int) -> Fitted:
-    """Gradient-boosted trees."""
+    """Fit gradient-boosted trees."""
     ensemble = needed("sklearn.ensemble", SKLEARN)
     model = ensemble.HistGradientBoostingRegressor(max_iter=300, random_state=seed).fit(x, y)
     return Fitted(_quiet(model.predict), f"{model.n_iter_} boosted trees")
 
 
 def mlp(x: Array, y: Array, names: Sequence[str], seconds: float, seed: int) -> Fitted:
-    """A network of two hidden layers on scaled inputs and targets."""
+    """Fit a network of two hidden layers on scaled inputs and targets."""
     network, scaling, pipe = (
         needed(f"sklearn.{part}", SKLEARN) for part in ("neural_network", "preprocessing", "pipeline")
     )
@@ -225,7 +214,7 @@ def mlp(x: Array, y: Array, names: Sequence[str], seconds: float, seed: int) -> 
     scaled = pipe.make_pipeline(scaling.StandardScaler(), model)
     whole = compose.TransformedTargetRegressor(scaled, transformer=scaling.StandardScaler())
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # five hundred passes may not be enough
+        warnings.simplefilter("ignore")  # of training that did not converge
         whole.fit(x, y)
     return Fitted(_quiet(whole.predict), "a network of 64 and 64 hidden units")
 

@@ -1,17 +1,17 @@
-"""Outcomes in a few numbers: per suite, part, variant and rival; and how much faster the ladder is."""
+"""Trials in a few numbers: per suite, part, variant and rival; and how much faster the ladder is."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from benchmarks.laws.judge import Outcome, noise_of
+from benchmarks.laws.judge import Trial, noise_of
 
 
-def totals(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-    """A line per suite, part of the laws, variant and rival."""
-    groups: dict[tuple[str, str, str, str], list[Outcome]] = {}
-    for o in outcomes:
+def totals(trials: Sequence[Trial]) -> list[dict[str, Any]]:
+    """Count per suite, part of the laws, variant and rival."""
+    groups: dict[tuple[str, str, str, str], list[Trial]] = {}
+    for o in trials:
         groups.setdefault((o.suite, o.part, o.variant, o.rival), []).append(o)
     return [
         {
@@ -36,15 +36,15 @@ def totals(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
 
 
 def middle(values: Iterable[float]) -> float | None:
-    """The median, if it is a number."""
+    """Return the median, or None if it is not finite."""
     found = list(values)
     value = float(np.median(found)) if found else np.inf
     return float(f"{value:.4g}") if np.isfinite(value) else None
 
 
-def speed(outcomes: Sequence[Outcome], ours: str = "nalm", theirs: str = "gplearn") -> list[dict[str, Any]]:
-    """Seconds of a rival over ours on the noise-free problems that both solve exactly: median and quartiles."""
-    seconds = {o.key: o.seconds for o in outcomes if o.exact and noise_of(o.variant) == 0}
+def speed(trials: Sequence[Trial], ours: str = "nalm", theirs: str = "gplearn") -> list[dict[str, Any]]:
+    """Divide a rival's seconds by ours on the noise-free problems that both solve: median and quartiles."""
+    seconds = {o.key: o.seconds for o in trials if o.exact and noise_of(o.variant) == 0}
     ratios: dict[str, list[float]] = {}
     for key, mine in seconds.items():
         other = (*key[:-1], theirs)
@@ -66,7 +66,7 @@ def speed(outcomes: Sequence[Outcome], ours: str = "nalm", theirs: str = "gplear
 
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
-    """The totals for a terminal: exact fits without noise, near ones under noise, of so many problems."""
+    """Format the totals for a terminal: exact fits without noise, near fits with noise, and the problems."""
     rivals = list(dict.fromkeys(r["rival"] for r in rows))
     found: dict[tuple[str, str, str], dict[str, dict[str, Any]]] = {}
     for r in rows:
@@ -90,15 +90,15 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def summary(outcomes: Sequence[Outcome]) -> list[str]:
-    """Certificates and speed in sentences."""
-    certified = [o for o in outcomes if o.verdict == "exact"]
-    consistent = [o for o in outcomes if o.verdict == "consistent"]
+def summary(trials: Sequence[Trial]) -> list[str]:
+    """Describe certificates and speed in sentences."""
+    certified = [o for o in trials if o.verdict == "exact"]
+    consistent = [o for o in trials if o.verdict == "consistent"]
     lines = [
         f"{len(certified)} certificates exact, {sum(o.false_exact for o in certified)} of them false; "
         f"{len(consistent)} consistent, {sum(o.false_consistent for o in consistent)} of them far off outside the data."
     ]
-    for s in speed(outcomes):
+    for s in speed(trials):
         if s["suite"] == "all":
             lines.append(
                 f"On the {s['problems']} noise-free problems both solve, nalm is {s['median']:.3g} times faster than "

@@ -1,6 +1,6 @@
 """Estimate how long an experiment takes on this machine, without loading torch.
 
-On a CPU: run-steps times the microseconds that one core needs for each (data/rates.csv, measured by scripts/rates.py
+On a CPU: run-steps times the microseconds that one core needs for each (data/rates.csv, measured by benchmarks/rates.py
 as `nalm bench` measures), corrected by the runs of a results folder where it has any. On a GPU: steps times the time of
 a step of all runs at once, from three measurements on an H200 (225 and 7,875 runs of two inputs, 180 of a hundred).
 """

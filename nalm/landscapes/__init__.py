@@ -1,6 +1,7 @@
-"""Analytic figures of the field as small experiments, each computed from the library's own units.
+"""Analytic figures of the literature, computed by the library's own units. ADD HERE.
 
-To add one: write a function without arguments that returns a ``Surface`` or ``Curves``, then name it here.
+To add one: write a function without arguments that returns a ``Surface`` or ``Curves``, then name it in
+``LANDSCAPES``. May import units, tasks and config.
 """
 
 import functools
@@ -40,7 +41,7 @@ LANDSCAPES: dict[str, Callable[[], Surface | Curves]] = {
 
 
 def compute(name: str) -> Surface | Curves:
-    """The landscape of that name, or an error that suggests one.
+    """Compute the landscape of a name; an unknown name is an error that suggests one.
 
     >>> [(round(m.x, 4), round(m.y, 4), m.kind) for m in compute("landscapes/nmu").minima]
     [(1.0, 1.0, 'solution'), (-0.1667, -0.5, 'alternative'), (0.0, 0.0, 'clipped')]

@@ -1,4 +1,4 @@
-"""The error of one sample over two weights: a single NMU, and a layer of sums before one that multiplies."""
+"""The error of one sample over two weights: of a single NMU, and of a layer of sums before a multiplying layer."""
 
 import dataclasses
 import math
@@ -16,16 +16,16 @@ FACTORS = (-2.0, -1.8)
 HIGHEST = math.sqrt(500)  # the published plots end at a squared error of 500
 SOLVED: Known = {(1.0, 1.0): "solution", (-1.0, 1.0): "solution"}
 
-SQUARED = "Drawn is the absolute error: the caption says RMS, the published plot squares it."
+SQUARED = "The figure shows the absolute error; the caption says RMS, and the published plot squares it."
 DIVIDES = (
-    "Beside w1 = 0 with w2 < 0 a small sum is divided by, and the error explodes; "
-    "right there lies a valley without any error, which is no solution."
+    "Near w1 = 0 with w2 < 0 the divisor is small and the error explodes; "
+    "a valley there has no error but is not a solution."
 )
-NO_SOLUTION = "The epsilon moves the zeros: (1, 1) itself has an error of {:.4g}."
+NO_SOLUTION = "The epsilon moves the zeros: at (1, 1) the error is {:.4g}."
 
 
 class Sample(NamedTuple):
-    """Inputs, and which of them each of two sums takes; the target is the product of the sums."""
+    """Inputs, and which of them each of two sums contains; the target is the product of the sums."""
 
     x: tuple[float, ...]
     rows: tuple[tuple[float, ...], ...]
@@ -36,7 +36,7 @@ DRAFT = Sample((1.0, 1.5, 2.0, 2.0), ((1.0, 1.0, 0.0, 0.0), (1.0, 1.0, 1.0, 0.0)
 
 
 def single(unit: Unit, factors: tuple[float, float]) -> Residuals:
-    """Error of a unit with weights (w1, w2) for the product of two factors."""
+    """Return the error of a unit with weights (w1, w2) for the product of two factors."""
     x = torch.tensor(factors, dtype=torch.float64)
 
     @torch.no_grad()
@@ -49,7 +49,7 @@ def single(unit: Unit, factors: tuple[float, float]) -> Residuals:
 
 
 def stacked(sums: Unit, product: Unit, sample: Sample) -> Residuals:
-    """Error of two layers: w1 wherever a sum takes an input, w2 for both sums in the product."""
+    """Return the error of two layers: w1 for every input in a sum, w2 for both sums in the product."""
     x = torch.tensor(sample.x, dtype=torch.float64)
     rows = torch.tensor(sample.rows, dtype=torch.float64)
     target = (rows @ x).prod()
@@ -70,7 +70,7 @@ def stacked(sums: Unit, product: Unit, sample: Sample) -> Residuals:
 
 
 def nmu() -> Surface:
-    """The squared error of an NMU that is to learn -2 times -1.8."""
+    """Compute the squared error of an NMU that learns -2 times -1.8."""
     w, legal = axis(-1, 1.5, 125), axis(0, 1, 50)
     residuals = single(NMU(2, 1), FACTORS)
     known: Known = {(1.0, 1.0): "solution", (-1 / 6, -1 / 2): "alternative"}
@@ -89,10 +89,10 @@ def nmu() -> Surface:
         w,
         w,
         heights(residuals, w, w) ** 2,
-        source="thesis Figure 4.1; document 004 Figure 3",
+        source="Mistry 2023, Figure 4.1; Mistry 2022c, Figure 3",
         note="The two published minima are points of two curves, the branches of the hyperbola "
         "(1 - 3 w1)(1 - 2.8 w2) = 3.6, on which the error is 0 everywhere; only (1, 1) extrapolates. "
-        "Weights kept in [0, 1] stop at (0, 0). The caption of Figure 4.3 says -2.1, the text -2.",
+        "Weights bounded to [0, 1] stop at (0, 0). The caption of Figure 4.3 says -2.1, the text -2.",
         log=True,
         clip=(1e-3, 1e2),
         minima=minima,
@@ -110,7 +110,7 @@ def _surface(
     sample: Sample = MADSEN,
     steps: int = 120,
 ) -> Surface:
-    """The absolute error of two layers over w1 in [-1, 1] and some w2."""
+    """Compute the absolute error of two layers over w1 in [-1, 1] and a range of w2."""
     x = axis(-1, 1, steps)
     residuals = stacked(sums, product, sample)
     off = abs(float(residuals(np.ones((1, 2)))[0, 0]))
@@ -136,66 +136,70 @@ def _title(unit: Unit) -> str:
 
 def _nac_product(eps: float) -> NACMul:
     unit = NACMul(2, 1)
-    unit.eps = eps  # the constructor refuses 1, which the figure has
+    unit.eps = eps  # the constructor refuses 1, which the figure uses
     return unit
 
 
 def nac_nacmul(eps: float = 1e-7) -> Surface:
-    """The stack of the NALU's paths, with an epsilon of 1e-7, 0.1 or 1."""
+    """Compute the stack of the NALU's two paths, with an epsilon of 1e-7, 0.1 or 1."""
     name = "nac-nacmul" if eps == 1e-7 else f"nac-nacmul-eps-{eps:g}"
-    source = "Madsen & Johansen (2020) Figure 2; thesis Figure 2.13 (ε = 0.1)"
+    source = "Madsen 2020, Figure 2; Mistry 2023, Figure 2.13 (ε = 0.1)"
     note = SQUARED if eps == 1 else f"{SQUARED} {DIVIDES}"
     return _surface(name, NAC(4, 2), _nac_product(eps), axis(-1, 1, 120), source, note)
 
 
 def nac_nacmul_draft() -> Surface:
-    """The same stack for the sample of the draft."""
-    note = f"x = (1, 1.5, 2, 2), t = 11.25; the draft names no epsilon, this is 1e-7. {SQUARED} {DIVIDES}"
-    source = "document 002 Figure 1"
+    """Compute the same stack for the sample of the draft of Madsen 2020."""
+    note = (
+        f"x = (1, 1.5, 2, 2), t = 11.25; the draft names no epsilon, 1e-7 is used here. {SQUARED} {DIVIDES}"
+    )
+    source = "Madsen & Johansen, draft of Madsen 2020, Figure 1"
     y = axis(-1, 1, 120)
     return _surface("nac-nacmul-draft", NAC(4, 2), _nac_product(1e-7), y, source, note, sample=DRAFT)
 
 
 FLAT = (
-    "At w2 = 0 the output is 1 whatever w1 is; where w1 is small or negative, clipping holds w2 there. "
+    "At w2 = 0 the output is 1 for every w1; where w1 is small or negative, clipping keeps w2 at 0. "
     "At w1 = -1 the two signs cancel: a second solution."
 )
 
 
 def nac_nmu() -> Surface:
-    """The NMU in place of NAC•, for the sample of the draft."""
+    """Compute the stack with the NMU in place of NAC•, for the sample of the draft."""
     note = f"x = (1, 1.5, 2, 2), t = 11.25. {SQUARED} {FLAT}"
-    source = "document 002 Figure 2"
+    source = "Madsen & Johansen, draft of Madsen 2020, Figure 2"
     return _surface("nac-nmu", NAC(4, 2), NMU(2, 1), axis(0, 1, 120), source, note, sample=DRAFT)
 
 
 def nau_nmu() -> Surface:
-    """The stack that replaced the NALU's."""
-    source = "Madsen & Johansen (2020) Figure 2"
+    """Compute the stack of NAU and NMU, which replaced the NALU's paths."""
+    source = "Madsen 2020, Figure 2"
     return _surface("nau-nmu", NAU(4, 2), NMU(2, 1), axis(0, 1, 120), source, f"{SQUARED} {FLAT}")
 
 
-DIVISION = "thesis Figure 5.18; document 000 Figure 7"
-HELPER = "The released helper puts |z| + 0.1 in place of every sum z; this follows the captions."
+DIVISION = "Mistry 2023, Figure 5.18; Mistry 2021, Figure 7"
+HELPER = "The published code replaces every sum z by |z| + 0.1; this figure follows the captions."
 
 
 def nau_realnpu() -> Surface:
-    """A unit that divides, with gates open and the caption's epsilon."""
+    """Compute the RealNPU with open gates and the caption's epsilon."""
     note = f"{HELPER} {DIVIDES} For w1 < 0 the cosine of 2π w2 bends the surface."
     unit = RealNPU(2, 1, eps=1e-5)
     return _surface("nau-realnpu", NAU(4, 2), unit, axis(-1, 1, 200), DIVISION, note, steps=200)
 
 
 def nau_nru() -> Surface:
-    """The NRU as it is in training."""
-    note = f"{HELPER} {DIVIDES} There is no number at w1 = 0 with w2 < 0: the NRU has no epsilon."
+    """Compute the NRU in its training form."""
+    note = (
+        f"{HELPER} {DIVIDES} At w1 = 0 with w2 < 0 the error is not finite, because the NRU has no epsilon."
+    )
     return _surface("nau-nru", NAU(4, 2), NRU(2, 1), axis(-1, 1, 200), DIVISION, note, steps=200)
 
 
 def nau_nmru() -> Surface:
-    """The NMRU with the weights of its reciprocals at 0."""
+    """Compute the NMRU with the weights of its reciprocals at 0."""
     note = (
-        f"{HELPER} Nothing explodes, but the weights of the reciprocals are fixed at 0 here, "
-        "so that the figure does not show division at all."
+        f"{HELPER} The error does not explode, but the weights of the reciprocals are fixed at 0 here, "
+        "so the figure does not show division."
     )
     return _surface("nau-nmru", NAU(4, 2), NMRU(2, 1), axis(0, 1, 100), DIVISION, note, steps=200)

@@ -1,4 +1,4 @@
-"""How wrong units with perfect weights are when they divide by numbers close to 0 (thesis Figure 5.12)."""
+"""Errors of units with gold weights that divide by numbers close to 0 (Mistry 2023, Figure 5.12)."""
 
 import numpy as np
 import torch
@@ -11,16 +11,17 @@ from nalm.tasks.sampler import published
 from nalm.units import NMRU, NRU, ModifiedRealNPU, Unit
 
 TOPS = tuple(10.0**e for e in range(-8, 1))
-ROWS, SEED = 10_000, 8689336  # of the published test sets
-NO_EPS = 1e-38  # vanishes beside any input; 0 would leave the logarithms out as well
+ROWS, SEED = 10_000, 8689336  # rows and seed of the published test sets
+NO_EPS = 1e-38  # negligible beside any input; 0 would also remove the logarithms
 NOTE = (
-    "Squared errors in float32 on the published test sets. The Real NPU's epsilon is its error; without it the "
-    "rounding of logarithms is left, and of inputs for the others. The published NMRU rounds more, as (w x + 1) - w."
+    "Squared errors in float32 on the published test sets. The error of the Real NPU comes from its epsilon; without "
+    "it the rounding of logarithms remains, and for the other units that of inputs. The published NMRU rounds more, "
+    "because it computes (w x + 1) - w."
 )
 
 
 def unit_with(name: str, task: str, inputs: int) -> Unit:
-    """A unit with gold weights that keeps its paper's epsilon."""
+    """Return a unit with gold weights and its paper's epsilon."""
     units: dict[str, Unit] = {
         "NRU": NRU(inputs, 1),
         "RealNPU": ModifiedRealNPU(inputs, 1),
@@ -35,12 +36,11 @@ def unit_with(name: str, task: str, inputs: int) -> Unit:
 
 @torch.no_grad()
 def error(unit: Unit, task: str, top: float) -> float:
-    """Mean squared error on inputs between 0 and top."""
+    """Return the mean squared error on inputs between 0 and ``top``."""
     x = published(Range(0, top), ROWS, unit.in_features, SEED)
     formula = operation(task)
-    y: Tensor = formula.formula(
-        *x.unbind(-1)[: formula.arity]
-    )  # in float64, rounded like the inputs afterwards
+    # in float64; rounded to float32 afterwards, like the inputs
+    y: Tensor = formula.formula(*x.unbind(-1)[: formula.arity])
     return float((unit(x.float()).squeeze(-1) - y.float()).square().mean())
 
 
@@ -56,21 +56,21 @@ def _curves(name: str, title: str, task: str, inputs: int) -> Curves:
         "log10 of the squared error",
         np.log10(TOPS).round(),
         series,
-        source="thesis Figure 5.12",
+        source="Mistry 2023, Figure 5.12",
         note=NOTE,
     )
 
 
 def one() -> Curves:
-    """1/a, of a alone."""
+    """Compute 1/a from a alone."""
     return _curves("gold-one", "1/a with perfect weights", "reciprocal", 1)
 
 
 def selected() -> Curves:
-    """1/a, of a and b."""
+    """Compute 1/a from a and b."""
     return _curves("gold-selected", "1/a beside b with perfect weights", "reciprocal", 2)
 
 
 def quotient() -> Curves:
-    """a/b."""
+    """Compute a/b."""
     return _curves("gold-quotient", "a/b with perfect weights", "divide", 2)

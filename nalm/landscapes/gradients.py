@@ -1,4 +1,4 @@
-"""The gradient's norm of power units that are to pass on the first of two inputs (Heim et al. 2020, Figure 3)."""
+"""The norm of the gradient of power units whose target is the first of two inputs (Heim 2020, Figure 3)."""
 
 import numpy as np
 import torch
@@ -10,7 +10,7 @@ from nalm.units import NPU, NaiveNPU
 
 SAMPLES = 32
 SEED = 2
-SOURCE = "document 003 Figure 3; thesis Figure 2.14"
+SOURCE = "Heim 2020, Figure 3; Mistry 2023, Figure 2.14"
 SOLVED: Known = {(1.0, 0.0): "solution"}
 SETTING = (
     "As in the published code: 32 samples, x1 in (0, 2), x2 in (-0.05, 0.05), mean squared error. The text "
@@ -19,14 +19,14 @@ SETTING = (
 
 
 def samples() -> torch.Tensor:
-    """The batch (32, 2), the same at every call: x1 in (0, 2), x2 in (-0.05, 0.05)."""
+    """Draw the batch (32, 2), the same at every call: x1 in (0, 2), x2 in (-0.05, 0.05)."""
     generator = torch.Generator().manual_seed(SEED)
     u = torch.rand(SAMPLES, 2, generator=generator, dtype=torch.float64)
     return u * torch.tensor([2.0, 0.1], dtype=torch.float64) - torch.tensor([0.0, 0.05], dtype=torch.float64)
 
 
 def gradient(unit: NaiveNPU | NPU, gate: tuple[float, float] | None, *, imaginary: bool = False) -> Residuals:
-    """The gradient of the mean squared error by the weights (w1, w2), and by their imaginary parts, at 0."""
+    """Return the gradient of the mean squared error by the weights (w1, w2), and by imaginary parts, which are 0."""
     x = samples()
 
     def residuals(points: Array) -> Array:
@@ -61,24 +61,24 @@ def _surface(name: str, title: str, residuals: Residuals, note: str) -> Surface:
 
 
 def naive_npu() -> Surface:
-    """Without gates: a small second input silences the gradient where w2 is large."""
+    """Compute the NaiveNPU, which has no gates: a small second input makes the gradient vanish where w2 is large."""
     residuals = gradient(NaiveNPU(2, 1), None)
     note = "The gradient by the real weights alone. It fades for w2 > 0.75, where the output is near 0."
     return _surface("gradient-naivenpu", "Gradient of the NaiveNPU", residuals, note)
 
 
 def npu() -> Surface:
-    """With the gates as they start, half open."""
+    """Compute the NPU with its initial gates, which are half open."""
     residuals = gradient(NPU(2, 1), (0.5, 0.5), imaginary=True)
     note = (
         "The gradient by real and imaginary weights, which the other two panels leave out. With half-open "
-        "gates (1, 0) is no stationary point: the gradient is smallest near (2, 0.08)."
+        "gates (1, 0) is not a stationary point: the gradient is smallest near (2, 0.08)."
     )
     return _surface("gradient-npu", "Gradient of the NPU, gates (0.5, 0.5)", residuals, note)
 
 
 def npu_gated() -> Surface:
-    """With the gates as they are when solved: the second input is shut out."""
+    """Compute the NPU with its gold gates, which remove the second input."""
     residuals = gradient(NPU(2, 1), (1.0, 0.0))
-    note = "The second input is shut out, so nothing depends on w2 and the solution is the line w1 = 1."
+    note = "The gate removes the second input, so nothing depends on w2 and the solution is the line w1 = 1."
     return _surface("gradient-npu-gated", "Gradient of the NPU, gates (1, 0)", residuals, note)

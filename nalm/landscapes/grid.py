@@ -1,4 +1,4 @@
-"""Many weights at once: the points of a grid, and a unit that is a population with one run per point."""
+"""The points of a grid over two weights, and units as populations with one run per point."""
 
 from collections.abc import Mapping
 from typing import TypeVar
@@ -14,17 +14,17 @@ U = TypeVar("U", bound=Unit)
 
 
 def axis(low: float, high: float, steps: int) -> Array:
-    """Both ends and equal steps between them; round numbers are met exactly."""
+    """Return both ends and equal steps between them, rounded so that round numbers are exact."""
     return np.linspace(low, high, steps + 1).round(12)
 
 
 def points(x: Array, y: Array) -> Array:
-    """Every point of a grid, (len(y) * len(x), 2), row by row."""
+    """Return every point of a grid, (len(y) * len(x), 2), row by row."""
     return np.stack(np.meshgrid(x, y), -1).reshape(-1, 2)
 
 
 def _widened(unit: U, runs: int) -> U:
-    """The unit itself as a population of that many runs, in float64, every parameter 0."""
+    """Turn a unit into a population of ``runs`` in float64, with every parameter 0."""
     for name, first in unit.start().items():
         zeros = torch.zeros(runs, *first.shape, dtype=torch.float64)
         setattr(unit, name, nn.Parameter(zeros))
@@ -32,13 +32,13 @@ def _widened(unit: U, runs: int) -> U:
 
 
 def populate(unit: U, weights: Mapping[str, Tensor]) -> U:
-    """The unit itself as a population with these effective weights (runs, ...)."""
+    """Turn a unit into a population with these effective weights (runs, ...)."""
     runs = len(next(iter(weights.values())))
     return _widened(unit, runs).assign_(weights)
 
 
 def populate_raw(unit: U, parameters: Mapping[str, Tensor]) -> U:
-    """The unit itself as a population with these raw parameters; those not named are 0."""
+    """Turn a unit into a population with these raw parameters; the others are 0."""
     runs = len(next(iter(parameters.values())))
     Unit.assign_(_widened(unit, runs), parameters)
     return unit

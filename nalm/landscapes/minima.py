@@ -1,4 +1,4 @@
-"""Minima of a surface that is the length of some residuals: seen on a grid, then polished."""
+"""Minima of the norm of residuals over two weights: found on a grid, then refined."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ Residuals = Callable[[Array], Array]  # points (n, 2) -> residuals (n, k)
 Known = Mapping[tuple[float, float], Kind]  # weights that a paper names
 Mask = npt.NDArray[np.bool_]
 
-ZERO = 1e-8  # heights below it are none
-SAME = 1e-6  # minima nearer than this are one
-NEAR = 1e-3  # known weights this near are meant: an epsilon has moved them
+ZERO = 1e-8  # heights below it count as 0
+SAME = 1e-6  # minima nearer than this are the same
+NEAR = 1e-3  # distance to known weights, which an epsilon may have moved
 CORNER = 4  # grid points that a sign change at one point may touch; a valley touches more
-FINE = 10  # points each way of the patch on which a minimum of the grid is looked at again
-TRIES = 8  # points of a valley beside which its bottom is sought
-SHIFT = 1e-6  # each way, of the differences a descent is guided by
-STEP = 1e-4  # of a slope's differences, which are of fourth order
-LOOSE, TIGHT = 1e-10, 1e-15  # tolerances of a descent, and of polishing: as far as float64 goes
+FINE = 10  # points in each direction of the finer grid around a minimum of the grid
+TRIES = 8  # points of a valley near which its bottom is searched
+SHIFT = 1e-6  # of the central differences of a descent
+STEP = 1e-4  # of the fourth-order differences of a slope
+LOOSE, TIGHT = 1e-10, 1e-15  # tolerances of a descent, and of the refinement, which is limited by float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,32 +45,32 @@ class Window:
         return np.array([self.x[1] - self.x[0], self.y[1] - self.y[0]])
 
     def on_grid(self, residuals: Residuals) -> Array:
-        """Residuals at every point, (len(y), len(x), k)."""
+        """Return the residuals at every point, (len(y), len(x), k)."""
         return residuals(points(self.x, self.y)).reshape(len(self.y), len(self.x), -1)
 
     def around(self, point: Array) -> "Window":
-        """A fine grid over the cells that meet at a point."""
+        """Return a fine grid over the cells that meet at a point."""
         low, high = np.maximum(point - self.cell, self.low), np.minimum(point + self.cell, self.high)
         return Window(*(np.linspace(a, b, 2 * FINE + 1) for a, b in zip(low, high, strict=True)))
 
     def groups(self, mask: Mask) -> Iterator[Array]:
-        """The points (n, 2) of each group of neighbours in a mask."""
+        """Yield the points (n, 2) of each group of neighbours in a mask."""
         labels, _ = scipy.ndimage.label(mask, np.ones((3, 3)))
         for rows, columns in scipy.ndimage.value_indices(labels, ignore_value=0).values():
             yield np.stack([self.x[columns], self.y[rows]], -1)
 
 
 def heights(residuals: Residuals, x: Array, y: Array) -> Array:
-    """Length of the residuals on a grid, (len(y), len(x))."""
+    """Return the norm of the residuals on a grid, (len(y), len(x))."""
     return np.asarray(np.linalg.norm(Window(x, y).on_grid(residuals), axis=-1))
 
 
 def search(residuals: Residuals, x: Array, y: Array, known: Known) -> tuple[Minimum, ...]:
-    """Minima in the window the grid spans, bounds included, polished to 1e-8.
+    """Find the minima in the window of the grid, bounds included, refined to 1e-8.
 
-    A single residual is zero along curves, not at points: where it changes sign the grid shows a valley,
-    which is represented by known weights on it, or by a point near to them. Any other minimum is a grid
-    point, or a group of equal ones, that nothing undercuts, neither on the grid nor on a finer one there.
+    A single residual is zero along curves, not at points: where it changes sign the grid has a valley, which is
+    represented by known weights on it, or by a point near them. Any other minimum is a grid point, or a group of
+    equal ones, with no lower neighbour on the grid or on a finer grid around it.
     """
     window = Window(x, y)
     r = window.on_grid(residuals)
@@ -93,7 +93,7 @@ def search(residuals: Residuals, x: Array, y: Array, known: Known) -> tuple[Mini
         seen = _seen_again(residuals, _middle(nodes, known), window)
         if seen is None:
             continue
-        # Far from zero a single residual's descent jumps, so it is kept where the minimum was seen.
+        # Far from zero the descent of a single residual can jump, so it is bounded to the finer grid.
         point, height = _descended(residuals, seen, window.around(seen) if single else window)
         if height >= ZERO:
             point, height = _settled(residuals, point, window)
@@ -104,7 +104,7 @@ def search(residuals: Residuals, x: Array, y: Array, known: Known) -> tuple[Mini
 
 
 def _sign_changes(r: Array) -> Mask:
-    """Grid points beside a sign change of a residual, or on a zero of it."""
+    """Return the grid points next to a sign change of a residual, or on a zero of it."""
     finite, above = np.isfinite(r), r > 0
     near = finite & (np.abs(r) < ZERO)
     for one, other in ((np.s_[:, 1:], np.s_[:, :-1]), (np.s_[1:], np.s_[:-1])):
@@ -115,13 +115,13 @@ def _sign_changes(r: Array) -> Mask:
 
 
 def _length(residuals: Residuals, at: Array) -> Array:
-    """Heights at points (n, 2); infinite where there is no number."""
+    """Return the heights at points (n, 2); infinite where they are not finite."""
     z = np.linalg.norm(residuals(at), axis=-1)
     return np.where(np.isfinite(z), z, np.inf)
 
 
 def _bottom(residuals: Residuals, nodes: Array, known: Known, window: Window) -> tuple[Array, float] | None:
-    """A zero in a group of grid points beside sign changes: known weights, or one near to them."""
+    """Find a zero in a group of grid points next to sign changes: known weights, or a point near them."""
     named = np.array(list(known))
     distance = np.linalg.norm(nodes[:, None] - named, axis=-1)  # (nodes, known)
     exact = (_length(residuals, named) < ZERO) & (distance.min(0) <= np.linalg.norm(window.cell))
@@ -135,7 +135,7 @@ def _bottom(residuals: Residuals, nodes: Array, known: Known, window: Window) ->
 
 
 def _opposite(residuals: Residuals, point: Array, window: Window) -> Array:
-    """Neighbours of a point, (n, 2), where the residual has another sign; the point itself if it has none."""
+    """Return the neighbours (n, 2) of a point where the residual has another sign; the point itself if it is a zero."""
     sides = np.concatenate([np.eye(2), -np.eye(2)]) * window.cell
     ring = np.concatenate([point[None], np.clip(point + sides, window.low, window.high)])
     r = residuals(ring)[:, 0]
@@ -145,7 +145,7 @@ def _opposite(residuals: Residuals, point: Array, window: Window) -> Array:
 
 
 def _crossing(residuals: Residuals, start: Array, end: Array) -> float:
-    """Which share of the way from start to end a residual changes its sign."""
+    """Return the fraction of the way from start to end at which a residual changes its sign."""
     if (start == end).all():
         return 0.0
     return float(
@@ -154,7 +154,7 @@ def _crossing(residuals: Residuals, start: Array, end: Array) -> float:
 
 
 def _middle(nodes: Array, known: Known) -> Array:
-    """The node that is known, or the one nearest to the middle of them all."""
+    """Return the node with known weights, or the one nearest to the mean of all nodes."""
     distance = np.linalg.norm(nodes[:, None] - np.array(list(known)), axis=-1).min(1)
     if distance.min() > ZERO:
         distance = np.linalg.norm(nodes - nodes.mean(0), axis=-1)
@@ -162,7 +162,7 @@ def _middle(nodes: Array, known: Known) -> Array:
 
 
 def _seen_again(residuals: Residuals, start: Array, window: Window) -> Array | None:
-    """The lowest point of a fine grid around a point, None if the ground falls away beyond it."""
+    """Return the lowest point of a fine grid around a point; None if the surface still falls at its edge."""
     patch = window.around(start)
     fine = points(patch.x, patch.y)
     z = _length(residuals, np.concatenate([start[None], fine]))
@@ -174,7 +174,7 @@ def _seen_again(residuals: Residuals, start: Array, window: Window) -> Array | N
 
 
 def _descended(residuals: Residuals, start: Array, window: Window) -> tuple[Array, float]:
-    """The lowest point a descent within the window reaches, and its height; exact only where that is 0."""
+    """Return the point that a descent within the window reaches, and its height; it is exact only if that is 0."""
 
     def jacobian(p: Array) -> Array:  # (k, 2), all differences at once; one-sided at a bound
         ends = np.clip(p + SHIFT * np.array([1, -1])[:, None, None] * np.eye(2), window.low, window.high)
@@ -186,7 +186,7 @@ def _descended(residuals: Residuals, start: Array, window: Window) -> tuple[Arra
         start,
         jac=jacobian,
         bounds=(window.low, window.high),
-        method="dogbox",  # holds bounds exactly
+        method="dogbox",  # keeps bounds exactly
         ftol=LOOSE,
         xtol=LOOSE,
         gtol=TIGHT,
@@ -195,7 +195,7 @@ def _descended(residuals: Residuals, start: Array, window: Window) -> tuple[Arra
 
 
 def _settled(residuals: Residuals, point: Array, window: Window) -> tuple[Array, float]:
-    """A minimum above 0, where the slope of its square vanishes: that is more exact than the least height."""
+    """Refine a minimum above 0 as the zero of the slope of its square, which is more exact than the least height."""
     free = np.flatnonzero((point > window.low) & (point < window.high))
     if not len(free):
         return point, float(_length(residuals, point[None])[0])

@@ -1,4 +1,4 @@
-"""What a landscape is once computed: a surface with its minima, or a bundle of curves; both as plain data."""
+"""A computed landscape: a surface with its minima, or named curves; both convert to plain data."""
 
 import math
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ Kind = Literal["solution", "alternative", "local", "clipped"]
 Shape = Literal["point", "valley", "plateau"]
 
 DIGITS = 5  # significant digits in the plain data
-FEWER = 4  # those of the many heights
+FEWER = 4  # significant digits of heights, which are many
 
 
 @dataclass(frozen=True)
 class Minimum:
-    """Weights that no small legal step improves, and what kind of place they are.
+    """Weights that no small legal step improves, and their kind.
 
     ``solution`` are weights that solve the task, ``alternative`` others of height 0 (no error on the sample,
-    or no gradient), ``local`` a place above 0, ``clipped`` one where only the weights' bounds stop a descent.
+    or no gradient), ``local`` a minimum above 0, ``clipped`` one where only the weights' bounds stop a descent.
     A minimum is a ``point``, or one point of a ``valley`` (a curve) or ``plateau`` of equal height.
     """
 
@@ -33,7 +33,7 @@ class Minimum:
     shape: Shape = "point"
 
     def json(self) -> dict[str, Any]:
-        """The fields as plain data."""
+        """Return the fields as plain data."""
         return {
             "x": _number(self.x),
             "y": _number(self.y),
@@ -54,7 +54,7 @@ class Box:
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """Heights over two weights: z[j, i] stands at x[i], y[j]; not-a-number where there is none.
+    """Heights over two weights: z[j, i] is the height at x[i], y[j]; NaN where there is none.
 
     ``clip`` is the range of heights worth drawing, ``log`` whether to draw their logarithm. ``arrows`` (n, 4)
     lead from (x, y) to (x, y).
@@ -82,11 +82,11 @@ class Surface:
             )
 
     def at(self, x: float, y: float) -> float:
-        """The height at the point of the grid nearest to (x, y)."""
+        """Return the height at the point of the grid nearest to (x, y)."""
         return float(self.z[np.abs(self.y - y).argmin(), np.abs(self.x - x).argmin()])
 
     def json(self) -> dict[str, Any]:
-        """Plain data for a report: four digits of a height, and None where there is no finite number."""
+        """Return plain data: four digits of a height, and None where it is not finite."""
         return {
             "kind": "surface",
             "name": self.name,
@@ -127,12 +127,12 @@ class Curves:
                 )
 
     def at(self, x: float) -> dict[str, float]:
-        """Every curve's value at the point nearest to x."""
+        """Return the value of every curve at the point nearest to x."""
         i = int(np.abs(self.x - x).argmin())
         return {label: float(values[i]) for label, values in self.series.items()}
 
     def json(self) -> dict[str, Any]:
-        """Plain data for a report: five digits, and None where there is no finite number."""
+        """Return plain data: five digits, and None where a value is not finite."""
         return {
             "kind": "curves",
             "name": self.name,

@@ -1,1 +1,4 @@
-"""Results as a page, as figures for papers, and as tables; every number on it is computed from runs."""
+"""Results as an offline page, as figures for papers and as LaTeX tables; every number is computed from runs.
+
+May import claims, experiments, results, landscapes, formulas, config, tasks and units; never engine or lab.
+"""

@@ -1,4 +1,4 @@
-"""Figures as plain values that Plotly draws: the field's three panels, and surfaces over two weights."""
+"""Figures as plain values for Plotly: panels of success, solved-at and sparsity error; curves; surfaces."""
 
 import base64
 from collections.abc import Iterable, Sequence
@@ -7,18 +7,19 @@ from typing import Any
 import numpy as np
 
 from nalm.config import Case
+from nalm.report.html import safe
 from nalm.report.study import Study
 from nalm.results.summary import Summary
 from nalm.stats import Interval
 
-COLOURS = (  # told apart by people who see colours differently
+COLOURS = (  # distinguishable with colour blindness
     *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d3b", "#7f3c8d"),
     *("#a5aa00", "#e73f74", "#3969ac", "#11a579"),
 )
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "cross", "hexagon", "triangle-down")
 SIDE = 81  # points of a surface along an axis
-MANY = 8  # runs from which on an upper end may stretch the axis
-WIDTH = 0.6  # of a range's place on the axis, shared by its units
+MANY = 8  # fewer runs have wide intervals, whose upper ends do not stretch the axis
+WIDTH = 0.6  # of the distance between two ranges on the axis, shared by the units of a range
 PANELS = (
     ("success", "share of runs solved"),
     ("solved_at", "solved at step"),
@@ -27,19 +28,14 @@ PANELS = (
 OPERATIONS = {"add": "a + b", "subtract": "a − b", "multiply": "a × b", "divide": "a ÷ b"}
 
 
-def safe(text: str) -> str:
-    """Text for a label: Plotly reads a little HTML there."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
 def colours(names: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """A colour and a symbol for each name, the same all over the page."""
+    """Assign a colour and a symbol to each name, the same on the whole page."""
     order = list(dict.fromkeys(names))
     return {n: (COLOURS[i % len(COLOURS)], SYMBOLS[i % len(SYMBOLS)]) for i, n in enumerate(order)}
 
 
 def with_legend(layout: dict[str, Any], names: Iterable[str], width: int = 500) -> dict[str, Any]:
-    """A layout with its legend above the plot, and as much room for it as its columns of equal width take."""
+    """Put the legend above the plot, with as much space as its columns of equal width need."""
     shown = list(dict.fromkeys(names))
     columns = max(1, width // (45 + 7 * max(map(len, shown), default=0)))
     room = 20 * -(-len(shown) // columns)
@@ -56,7 +52,7 @@ def panels(
     places: dict[Case, str],
     looks: dict[str, tuple[str, str]],
 ) -> dict[str, Any]:
-    """Success rate, solved-at and sparsity error by place on the axis; one colour per unit, intervals as whiskers."""
+    """Draw success rate, solved-at and sparsity error over the axis; one colour per unit, intervals as whiskers."""
     ranges = list(dict.fromkeys(places[s.case] for s in group))
     units = list(dict.fromkeys(names[s.case] for s in group))
     traces = []
@@ -97,7 +93,7 @@ def panels(
 
 
 def span(group: Sequence[Summary], name: str) -> list[float]:
-    """From zero to a little above everything but the whiskers of a handful of runs, which have no end."""
+    """Return the range of an axis from 0 to a little above all marks, and above the whiskers of 8 or more runs."""
     found: list[Interval] = [getattr(s, name) for s in group if getattr(s, name).n > 0]
     tops = [i.high if i.n >= MANY and np.isfinite(i.high) else i.estimate for i in found]
     top = max(tops, default=1.0) or 1e-9
@@ -114,13 +110,13 @@ def _trace(
         "type": "scatter",
         "mode": "markers",
         "name": safe(unit),
-        "x": list(places) or [None],  # Plotly cannot place the axes of a panel without any entry
+        "x": list(places) or [None],  # Plotly does not draw the axes of an empty panel
         "y": [i.estimate for i in found] or [None],
         "error_y": {
             "type": "data",
             "symmetric": False,
-            "array": [_finite(i.high - i.estimate) for i in found],
-            "arrayminus": [_finite(i.estimate - i.low) for i in found],
+            "array": [whisker(i.high - i.estimate) for i in found],
+            "arrayminus": [whisker(i.estimate - i.low) for i in found],
             "thickness": 1.2,
             "width": 2,
         },
@@ -131,7 +127,18 @@ def _trace(
     }
 
 
-def _finite(value: float) -> float:
+def number(value: float | None, digits: int = 9) -> float | None:
+    """Round to significant digits; None, which JSON can hold, for what is not finite."""
+    return None if value is None or not np.isfinite(value) else float(f"{value:.{digits}g}")
+
+
+def interval(i: Interval) -> dict[str, Any]:
+    """Return an interval as plain values; an end that is not finite becomes None."""
+    return {**{n: number(getattr(i, n)) for n in ("estimate", "low", "high")}, "n": i.n, "method": i.method}
+
+
+def whisker(value: float) -> float:
+    """Return the length of a whisker; 0 if it has no end."""
     return float(value) if np.isfinite(value) else 0.0
 
 
@@ -142,13 +149,18 @@ def _hover(unit: str, s: Summary, i: Interval) -> str:
     return "<br>".join(lines)
 
 
+def kept(study: Study, key: str, most: int) -> list[int]:
+    """Return the seeds of a case whose curves a page holds."""
+    return [o.seed for o in study.runs[key] if (key, o.seed) in study.curves][:most]
+
+
 def curves(study: Study, most: int) -> dict[str, Any]:
-    """Test errors of runs, so many of a case at most, as blocks of float32 (runs x points), and their steps."""
+    """Return test errors of at most ``most`` runs of each case as blocks of float32 (runs x points), with steps."""
     steps: list[list[float]] = []
     blocks = {}
     for s in study.summaries:
         key = s.case.key
-        seeds = [o.seed for o in study.runs[key] if (key, o.seed) in study.curves][:most]
+        seeds = kept(study, key, most)
         if not seeds:
             continue
         found = [study.curves[key, seed] for seed in seeds]
@@ -173,13 +185,13 @@ def curves(study: Study, most: int) -> dict[str, Any]:
 
 
 def packed(values: np.ndarray) -> str:
-    """Numbers as base64 of little-endian float32, rows after one another; to a thousandth, which packs smaller."""
+    """Encode rows of numbers as base64 of little-endian float32, rounded to a thousandth so that they compress well."""
     bits = np.ascontiguousarray(values, dtype="<f4").view("<u4") & 0xFFFFE000
     return base64.b64encode(bits.tobytes()).decode()
 
 
 def thinned(surface: dict[str, Any]) -> dict[str, Any]:
-    """A landscape with at most some eighty points a side, which is all a page can show."""
+    """Thin a landscape to at most about eighty points a side, which is all that a page can show."""
     if "z" not in surface:
         return surface
     columns, rows = (max(1, -(-len(surface[axis]) // SIDE)) for axis in "xy")

@@ -1,6 +1,5 @@
-"""The page of one fit: the law, what is proven of it, and how it lies in the data; one offline HTML file."""
+"""The page of one fit: the law, what was tested and shown about it, and how it fits the data; one offline HTML file."""
 
-import importlib.resources
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import nalm
-from nalm.errors import NALMError
 from nalm.files import json_number
+from nalm.report import html
+from nalm.report.html import needed as needed
+from nalm.report.html import safe
 
 Array = NDArray[np.float64]
 
@@ -18,54 +18,25 @@ POINTS = 2_000  # drawn, at most
 COLOUR, LINE = "#2f8fce", "#888"
 
 
-def needed() -> None:
-    """Say at once if the page cannot be made here."""
-    try:
-        import jinja2  # noqa: F401
-        import plotly.offline  # noqa: F401
-    except ImportError as error:
-        raise NALMError(f"Pages need {error.name}: pip install 'nalm[report]'.") from None
-
-
 def write(page: dict[str, Any], path: Path) -> Path:
-    """Write the page of a fit; ``page`` is what the template shows, with the figures of each law."""
-    text = render(page)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise NALMError(f"The page {path} could not be written: {error.strerror}.") from None
-    return path
+    """Write the page of a fit; ``page`` holds the values of the template, with the figures of each law."""
+    return html.save(render(page), path)
 
 
 def render(page: dict[str, Any]) -> str:
-    """The page as text; whatever a table calls its columns stays text."""
-    needed()
-    import jinja2
-    from plotly.offline import get_plotlyjs
-
-    files = importlib.resources.files("nalm.report")
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
-    )
-    template = environment.from_string(files.joinpath("fit.html").read_text(encoding="utf-8"))
-    return template.render(
-        page=page,
-        version=nalm.__version__,
-        plotly=get_plotlyjs(),
-        style=files.joinpath("page.css").read_text(encoding="utf-8"),
-    )
+    """Return the page as text."""
+    return html.render("fit.html", {"page": page})
 
 
 def mathml(law: Any) -> str:
-    """A SymPy expression as browsers set it, without any script; dots part names of several letters."""
+    """Format a SymPy expression as MathML, with dots between factors because names may have several letters."""
     from sympy.printing.mathml import mathml as printed
 
     return str(printed(law, printer="presentation", mul_symbol="dot"))
 
 
 def figures(target: str, y: Array, predicted: Array) -> dict[str, Any]:
-    """What Plotly draws: the law and what it leaves, over y; the largest residuals are never thinned out."""
+    """Return Plotly figures of the law and of its residuals over y; thinning keeps the largest residuals."""
     rows = np.flatnonzero(np.isfinite(predicted))
     with np.errstate(over="ignore"):
         left = y - predicted
@@ -81,11 +52,6 @@ def figures(target: str, y: Array, predicted: Array) -> dict[str, Any]:
         "fit": _figure(x, _numbers(predicted[rows]), name, f"{name} by the law", ends, ends),
         "residual": _figure(x, _numbers(left[rows]), name, f"{name} - law", ends, [0.0] * len(ends)),
     }
-
-
-def safe(text: str) -> str:
-    """Text for a label: Plotly reads a little HTML there."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _numbers(values: Array) -> list[float | None]:

@@ -23,12 +23,13 @@
   }
   const find = (node) => {
     const experiment = data.experiments[+node.dataset.experiment];
-    return { experiment, group: experiment.groups[+node.dataset.group] };
+    return { experiment, group: experiment.panels[+node.dataset.group] };
   };
+  const at = (path) => path.split(".").reduce((value, key) => value[key], data);
   const cellOf = (group, key) => group.cells.find((c) => c.case === key);
 
   function bundle(block, steps, flat) {
-    // every seed's curve in one trace, parted by gaps
+    // the curves of all seeds in one trace, separated by gaps
     const x = [], y = [];
     for (let run = 0; run * steps.length < flat.length; run++) {
       for (let i = 0; i < steps.length; i++) { x.push(steps[i]); y.push(flat[run * steps.length + i]); }
@@ -87,7 +88,7 @@
   function showCase(key) {
     for (const experiment of data.experiments) {
       if (!(key in experiment.runs)) continue;
-      for (const group of experiment.groups) {
+      for (const group of experiment.panels) {
         const cell = cellOf(group, key);
         if (cell) return show(`${cell.unit}, ${group.operation}, ${cell.range}: ${experiment.runs[key].length} runs`, experiment.runs[key]);
       }
@@ -103,7 +104,7 @@
   }
 
   function surface(node, solid) {
-    const own = node.dataset.experiment, l = (own ? data.experiments[+own].maps : data.landscapes)[+node.dataset.index];
+    const l = at(node.dataset.path);
     const height = (v) => {
       if (v === null) return null;
       const kept = l.clip ? Math.min(Math.max(v, l.clip[0]), l.clip[1]) : v;
@@ -136,16 +137,8 @@
       }));
     }
     for (const select of document.querySelectorAll("select.case")) choose(select);
-    for (const node of document.querySelectorAll(".ready")) {
-      const figure = data.contest.figures[+node.dataset.index];
-      drawn.push(Plotly.react(node, figure.data, dressed(figure.layout), settings));
-    }
-    for (const node of document.querySelectorAll(".picture")) {
-      const figure = data.experiments[+node.dataset.experiment].pictures[+node.dataset.index];
-      drawn.push(Plotly.react(node, figure.data, dressed(figure.layout), settings));
-    }
     for (const node of document.querySelectorAll(".given")) {
-      const { experiment, part, block, list, index } = node.dataset, figure = data.experiments[+experiment][part || "sequences"][+block][list || "figures"][+index];
+      const figure = at(node.dataset.path);
       drawn.push(Plotly.react(node, figure.data, dressed(figure.layout), settings));
     }
     for (const node of document.querySelectorAll(".surface")) drawn.push(surface(node, false));

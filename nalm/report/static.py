@@ -1,4 +1,4 @@
-"""The same figures for papers, through matplotlib, and the tables behind them in LaTeX."""
+"""The figures of the page for papers, drawn by matplotlib, and their tables in LaTeX."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from nalm.config import Case
 from nalm.errors import NALMError
 from nalm.landscapes import LANDSCAPES, Curves, Surface, compute
 from nalm.report.figures import PANELS, WIDTH, colours, span
-from nalm.report.sections import surfaces as maps
+from nalm.report.sections import surfaces
 from nalm.report.study import Study, require, studies
 from nalm.results.summary import Summary
 from nalm.stats import Interval
@@ -27,16 +27,16 @@ MARKERS = dict(
 
 
 def write(where: Path | str, folder: Path, kind: str, experiment: str = "") -> list[Path]:
-    """Every figure of the results as a file of its own, and its table beside it; returns the paths."""
+    """Write each figure of the results as a file, with its table beside it, and return the paths."""
     if kind not in FORMATS:
-        raise NALMError(f"A figure can be {', '.join(FORMATS)}, got {kind!r}.")
+        raise NALMError(f"The format {kind!r} is not known: use {', '.join(FORMATS)}.")
     found = studies(where, experiment)
     require(found)
     looks = colours([study.labels[s.case] for study in found for s in study.summaries])
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise NALMError(f"The folder {folder} cannot be made: {error.strerror}.") from None
+        raise NALMError(f"The folder {folder} could not be created: {error.strerror}.") from None
     paths = []
     for study in found:
         for (operation, inputs), group in study.groups().items():
@@ -45,7 +45,7 @@ def write(where: Path | str, folder: Path, kind: str, experiment: str = "") -> l
             paths.append(_save(_curves(study, group, looks), folder / f"{name}-curves.{kind}"))
             paths.append(folder / f"{name}.tex")
             paths[-1].write_text(latex(group, study.labels, study.places), encoding="utf-8")
-        for i, surface in enumerate(maps.drawn(study)):
+        for i, surface in enumerate(surfaces.drawn(study)):
             name = re.sub(r"[^A-Za-z0-9]+", "-", f"{study.name}-{surface.name}-{i}").strip("-")
             paths.append(_save(_landscape(surface), folder / f"{name}.{kind}"))
     for name in () if experiment else LANDSCAPES:
@@ -54,7 +54,7 @@ def write(where: Path | str, folder: Path, kind: str, experiment: str = "") -> l
 
 
 def _landscape(found: Surface | Curves) -> Any:
-    """A surface as a map with its minima, or curves."""
+    """Draw a surface as a map with its minima, or curves."""
     figure, axis = _pyplot().subplots(figsize=(4.5, 3.6))
     axis.set(title=found.title, xlabel=found.x_label, ylabel=found.y_label)
     if isinstance(found, Curves):
@@ -100,7 +100,7 @@ def _save(figure: Any, path: Path) -> Path:
 
 
 def _panels(group: Sequence[Summary], study: Study, looks: dict[str, tuple[str, str]]) -> Any:
-    """Success, solved-at and sparsity error by place on the axis, with 95% intervals."""
+    """Draw success, solved-at and sparsity error over the axis, with 95% intervals."""
     names, places = study.labels, study.places
     figure, axes = _pyplot().subplots(3, 1, figsize=(7, 7), sharex=True)
     ranges = list(dict.fromkeys(places[s.case] for s in group))
@@ -125,7 +125,7 @@ def _panels(group: Sequence[Summary], study: Study, looks: dict[str, tuple[str, 
 
 
 def _curves(study: Study, group: Sequence[Summary], looks: dict[str, tuple[str, str]]) -> Any:
-    """Test error of every run: a panel per place on the axis, a colour per unit, seeds as thin lines."""
+    """Draw the test error of every run: a panel per place on the axis, a colour per unit, a thin line per seed."""
     ranges = list(dict.fromkeys(study.places[s.case] for s in group))
     rows = -(-len(ranges) // 3)
     figure, axes = _pyplot().subplots(
@@ -158,7 +158,7 @@ def _curves(study: Study, group: Sequence[Summary], looks: dict[str, tuple[str, 
 
 
 def latex(group: Sequence[Summary], names: dict[Case, str], places: dict[Case, str]) -> str:
-    """The table behind the panels; needs booktabs."""
+    """Format the table of the panels in LaTeX; it needs booktabs."""
     head = r"unit & trained on, or with & solved & solved at & sparsity error & $n$ \\"
     lines = [r"\begin{tabular}{llrrrr}", r"\toprule", head, r"\midrule"]
     for s in group:
@@ -180,6 +180,6 @@ def _cell(i: Interval, form: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text that LaTeX prints as it is."""
+    """Escape text for LaTeX."""
     names = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     return "".join(names.get(c, f"\\{c}" if c in "&%$#_{}" else c) for c in text)

@@ -36,7 +36,7 @@ def test_a_fit_is_exact_on_every_row_or_not_at_all():
     assert not wrong.exact and wrong.near and wrong.false_exact
 
 
-def test_what_cancels_is_judged_by_its_rounding():
+def test_targets_with_cancellation_are_judged_by_their_rounding():
     x = np.array([[1.0, -1.0 + 1e-13]])
     problem = replace(PROBLEM, far_x=x, far_y=x.sum(1))
     assert verdict(x.sum(1) * (1 + 1e-3), problem=problem).exact
@@ -44,7 +44,7 @@ def test_what_cancels_is_judged_by_its_rounding():
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_no_number_is_no_fit(bad):
+def test_predictions_that_are_not_finite_are_no_fit(bad):
     outcome = verdict([3.0, bad], "none")
     assert not outcome.exact and not outcome.near and outcome.error == np.inf and not outcome.false_exact
 
@@ -57,6 +57,6 @@ def test_under_noise_near_is_five_times_the_noise_and_consistent_may_be_false():
     assert not verdict([9.0, 9.0], "none", "noise 1%", noisy).false_consistent
 
 
-def test_formulas_are_one_short_line():
+def test_formulas_are_shortened_to_one_line():
     long = judged(ENTRY, "x", PROBLEM, X.sum(1), None, 1.0, "a +\n  b" + " + a" * 100)
     assert long.formula.startswith("a + b + a") and len(long.formula) == 200 and long.verdict == ""

@@ -1,6 +1,5 @@
-"""The published failure cells, random laws inside the class, and targets outside of it."""
+"""Trials of the ladder on published cells, random laws inside the class, and targets outside of it."""
 
-import csv
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks import harness
 from benchmarks import ladder as trials
 from benchmarks.cells import CELLS, PRODUCTS
 from nalm.discover.law.expression import size, used
@@ -71,26 +71,32 @@ def test_targets_outside_the_class_are_never_certified():
     assert {trials.outside(seed).verdict for seed in range(5000, 5006)} == {"none"}
 
 
-def test_trials_are_written_with_their_totals(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(trials, "trials", lambda *_: map(trials.inside, range(3)))
-    trials.main(str(tmp_path / "ladder"))
-    rows = list(csv.DictReader((tmp_path / "ladder.trials.csv").read_text().splitlines()))
-    assert [r["verdict"] for r in rows] == ["exact"] * 3
-    about = json.loads((tmp_path / "ladder.json").read_text("utf-8"))
-    assert [t["right"] for t in about["totals"]] == [1, 1, 1] and about["command"].endswith(
-        "ladder 100 20 1000"
+WANTED = [trials.Job("inside", "", "", seed) for seed in range(2)]
+WANTED.append(trials.Job("cells", CELLS[0].name, "float32", 3))
+
+
+def test_random_laws_and_cells_are_counted_in_the_totals(tmp_path):
+    few = replace(trials.BENCHMARK, jobs=lambda options: WANTED)
+    found = harness.run(few, tmp_path / "ladder", trials.Options(), workers=1)
+    assert [t.verdict for t in found] == ["exact"] * 3
+    rows = json.loads((tmp_path / "ladder.json").read_text("utf-8"))["totals"]
+    assert [(r["suite"], r["right"], r["networks"]) for r in rows] == [
+        ("inside", 1, 1),
+        ("inside", 1, 1),
+        ("cells", 1, 1),
+    ]
+
+
+def test_worker_processes_give_the_same_trials(tmp_path):
+    few = replace(trials.BENCHMARK, jobs=lambda options: WANTED)
+    there, here = (
+        harness.run(few, tmp_path / "ladder", trials.Options(), workers=workers) for workers in (2, 1)
     )
-    assert "certified    1 right    1 networks    1" in capsys.readouterr().out
-
-
-def test_jobs_run_in_other_processes_too():
-    wanted = [("inside", 0, "", seed) for seed in range(2)] + [("cells", 0, "float32", 3)]
-    there, here = (list(trials.trials(wanted, workers)) for workers in (2, 1))
     assert [replace(o, seconds=0.0) for o in there] == [replace(o, seconds=0.0) for o in here]
 
 
 def test_every_seed_of_every_cell_is_a_job():
-    found = trials.jobs(3, 2, 5)
+    found = trials.jobs(trials.Options(seeds=3, products=2, random=5))
     assert len(found) == 2 * (3 * len(CELLS) + 2 * len(PRODUCTS)) + 10 and len(set(found)) == len(found)
 
 
@@ -124,22 +130,6 @@ def test_the_shipped_trials_hold_what_is_promised():
     assert sum(r["right"] for r in inside) == sum(r["certified"] for r in inside) >= 950
     outside = [r for r in rows if r["suite"] == "outside"]
     assert sum(r["problems"] for r in outside) == 1_000 and sum(r["certified"] for r in outside) == 0
-
-
-def test_the_shipped_totals_follow_from_the_shipped_problems():
-    text = (ROOT / "results" / "beyond" / "ladder.trials.csv").read_text()
-    outcomes = [
-        trials.Outcome(
-            **{k: row[k] for k in ("suite", "cell", "verdict", "formula")},
-            seed=int(row["seed"]),
-            right=row["right"] == "True",
-            network=row["network"] == "True",
-            error=float(row["error"]),
-            seconds=float(row["seconds"]),
-        )
-        for row in csv.DictReader(text.splitlines())
-    ]
-    assert trials.totals(outcomes) == shipped_totals()
 
 
 @pytest.mark.slow

@@ -65,7 +65,7 @@ def test_formulas_become_expressions():
         expression("a < b", ("a", "b"))
 
 
-def test_redundant_columns_stand_among_the_inputs():
+def test_redundant_columns_are_mixed_with_the_inputs():
     p = law("coulomb-force", "redundant")
     assert p.x.shape == (ROWS, 3 + REDUNDANT) and sum(n.startswith("z") for n in p.names) == REDUNDANT
     assert not np.array_equal([n.startswith("z") for n in p.names], [False] * 3 + [True] * REDUNDANT)
@@ -87,7 +87,7 @@ def test_noise_is_a_share_of_the_spread_and_only_near(level):
     np.testing.assert_array_equal(p.far_y, evaluate(p.truth, p.far_x))
 
 
-def test_what_is_outside_the_class_has_values():
+def test_targets_outside_the_class_are_finite():
     for name in OUTSIDE:
         p = problem(Entry("outside", name, "", "plain", 0))
         assert p.truth is None and np.isfinite(p.y).all() and np.isfinite(p.far_y).all()
@@ -106,6 +106,6 @@ def test_every_problem_of_the_open_part_is_listed_once():
     assert all(VARIANTS[e.variant][0] == 0 for e in quick)
 
 
-def test_an_unknown_part_is_a_sentence():
+def test_an_unknown_part_is_refused_with_a_suggestion():
     with pytest.raises(NALMError, match="Did you mean 'open'"):
         entries("opne")

@@ -14,7 +14,7 @@ FAR = np.random.default_rng(1).uniform(3, 4, (20, 2))
 
 
 @pytest.mark.parametrize("name", ["nalm", "polynomial", "log-linear"])
-def test_a_product_is_found(name):
+def test_a_product_is_found_by_rivals_that_can_express_it(name):
     fitted = RIVALS[name].fit(X, 3 * X[:, 0] * X[:, 1], ("a", "b"), 5.0, 0)
     np.testing.assert_allclose(fitted.predict(FAR), 3 * FAR[:, 0] * FAR[:, 1], rtol=1e-9)
     assert fitted.formula and fitted.verdict == ("exact" if name == "nalm" else None)
@@ -50,7 +50,7 @@ def test_logarithms_leave_zeros_out_and_take_the_common_sign():
     assert RIVALS["log-linear"].fit(X, 0 * y, ("a", "b"), 1.0, 0).predict(FAR).tolist() == [0.0] * 20
 
 
-def test_a_missing_package_is_a_sentence_with_the_remedy(monkeypatch):
+def test_a_missing_package_is_reported_with_the_remedy(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert "pip install 'nalm[baselines]'" in RIVALS["gplearn"].missing()
     assert "pip install 'nalm[sklearn]'" in RIVALS["mlp"].missing()

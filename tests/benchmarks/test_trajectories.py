@@ -1,6 +1,5 @@
-"""Trials on known systems: how results are judged, and what the shipped ones show."""
+"""Trials on known systems: how a fitted system is compared with the true one, and what the shipped ones show."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ from benchmarks import trajectories as trials
 from benchmarks.known_systems import KNOWN, Known, Part, parts
 from nalm.errors import NALMError
 from nalm.ode.system import System
-from nalm.report.sections.trajectories import trajectories
+from nalm.report.sections import benchmarks as sections
 
 RESULTS = Path(__file__).parents[2] / "results"
 LOGISTIC = next(k for k in KNOWN if k.name == "logistic growth")
@@ -40,12 +39,12 @@ def test_the_truth_errs_nowhere():
 
 def test_sindy_finds_the_polynomial():
     pytest.importorskip("pysindy", reason="pysindy is not installed")
-    found = trials.trial("pysindy", LOGISTIC, 0.0, 0, 60.0)
+    found = trials.one(trials.Job("pysindy", LOGISTIC.name, 0.0, 0, 60.0))
     assert found.right and found.rate_error < 0.01
 
 
 def test_the_shipped_trials_show_every_system_found():
-    shown = trajectories(RESULTS)
+    (shown,) = [b for b in sections.benchmarks(RESULTS) if b["kind"] == "trajectories"]
     ours = [row["cells"]["nalm.ode"] for row in shown["rows"]]
     assert {row["system"] for row in shown["rows"]} == {k.name for k in KNOWN}
     assert all(c["right"] == c["trials"] for c in ours) and sum(c["trials"] for c in ours) == 60
@@ -56,14 +55,8 @@ def test_the_shipped_trials_show_every_system_found():
     assert {"kappa": 0.57, "gamma": 0.62}.items() <= shown["published"].items()
 
 
-def test_totals_follow_from_the_trials():
-    about = json.loads((RESULTS / "beyond" / "ode.json").read_text("utf-8"))
-    assert trials.totals([trials.Trial(**t) for t in about["trials"]]) == about["totals"]
-
-
-def test_a_broken_file_is_a_sentence(tmp_path):
-    assert trajectories(tmp_path) is None
-    (tmp_path / "beyond").mkdir()
-    (tmp_path / "beyond" / "ode.json").write_text("{}")
-    with pytest.raises(NALMError, match="cannot be read"):
-        trajectories(tmp_path)
+def test_levels_of_noise_are_given_as_numbers():
+    found = trials.jobs(trials.Options(seeds=2, seconds=1.0, noises="0,0.1"))
+    assert len(found) == len(KNOWN) * len(trials.METHODS) * (1 + 2) and len(set(found)) == len(found)
+    with pytest.raises(NALMError, match="got 'some'"):
+        trials.jobs(trials.Options(noises="some"))

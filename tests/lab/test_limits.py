@@ -263,7 +263,7 @@ def test_a_page_of_too_many_runs_holds_some_of_each_case_and_says_so(tmp_path, m
     (experiment,) = data["experiments"]
     assert {len(rows) for rows in experiment["runs"].values()} == {10} and experiment["partly"]
     assert {len(block["seeds"]) for block in experiment["curves"]["cases"].values()} == {1}
-    assert all(cell["success"]["n"] == 30 for group in experiment["groups"] for cell in group["cells"])
+    assert all(cell["success"]["n"] == 30 for group in experiment["panels"] for cell in group["cells"])
     assert "it holds the first 10 of each case" in page.render(data, "x")
 
 

@@ -1,4 +1,4 @@
-"""Errors at perfect weights: the 108 numbers behind thesis Figure 5.12."""
+"""Errors with gold weights: the 108 numbers behind Mistry 2023, Figure 5.12."""
 
 import math
 
@@ -11,7 +11,7 @@ TASKS = {"1/a from [a]": "gold-one", "1/a from [a,b]": "gold-selected", "a/b fro
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_they_are_the_published_ones(task):
+def test_errors_with_gold_weights_are_the_published_ones(task):
     curves = compute(f"landscapes/{TASKS[task]}")
     found = [c for c in claims("div by small magnitudes, gold weights") if c.operation == task]
     assert len(found) == 36

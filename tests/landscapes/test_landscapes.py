@@ -25,7 +25,7 @@ def test_a_name_computes_the_landscape_of_that_name(name):
 
 
 @pytest.mark.parametrize("name", LANDSCAPES)
-def test_heights_are_finite_but_where_the_nru_divides_by_zero(name):
+def test_heights_are_finite_except_where_the_nru_divides_by_zero(name):
     found = landscape(name)
     if isinstance(found, Curves):
         assert all(np.isfinite(values).all() for values in found.series.values())
@@ -43,7 +43,7 @@ def test_an_unknown_name_is_refused_with_a_suggestion():
         compute("landscapes/nmo")
 
 
-def test_nothing_global_is_drawn_from_and_a_second_time_is_the_same():
+def test_landscapes_use_no_global_random_state_and_repeat_exactly():
     before = torch.get_rng_state(), np.random.get_state()[1].tolist(), random.getstate()
     for name in ("landscapes/nmu", "landscapes/gradient-npu", "landscapes/regularisers"):
         assert json.dumps(compute(name).json()) == json.dumps(landscape(name).json())
@@ -65,7 +65,7 @@ def test_no_grid_point_beside_a_minimum_is_lower(name):
 
 
 @pytest.mark.parametrize("name", LANDSCAPES)
-def test_plain_data_are_json_with_none_for_what_is_no_number(name):
+def test_plain_data_are_json_with_none_for_values_that_are_not_finite(name):
     found = landscape(name)
     plain = json.loads(json.dumps(found.json(), allow_nan=False))
     assert plain["name"] == name and plain["note"] == found.note
@@ -143,7 +143,7 @@ def test_a_large_epsilon_leaves_no_solution_at_one(name, off):
 
 
 @pytest.mark.parametrize("name", DIVIDING)
-def test_a_unit_that_divides_explodes_and_has_a_valley_right_there(name):
+def test_the_error_of_a_unit_that_divides_explodes_beside_a_valley_of_zeros(name):
     found = landscape(f"landscapes/{name}")
     assert np.nanmax(found.z) > 500
     valleys = minima(name, "alternative")

@@ -45,7 +45,7 @@ def test_an_experiment_runs_from_its_definition_to_the_page(name, tmp_path):
         outcomes = store.outcomes(name)
     assert {o.case for o in outcomes} == set(small.cases) and all(o.steps == 20 for o in outcomes)
     (found,) = page.content(studies(tmp_path), with_landscapes=False)["experiments"]
-    assert found["name"] == name and sum(len(g["cells"]) for g in found["groups"]) == len(some)
+    assert found["name"] == name and sum(len(g["cells"]) for g in found["panels"]) == len(some)
 
 
 def test_the_nmu_multiplies_beyond_its_training_range_and_no_perceptron_does():

@@ -25,7 +25,7 @@ def run(formula="a", sparsity=0.0, word="unsolved"):
         (run("", 0.0), "wrong optimum: a discrete formula that is not the right one"),
     ],
 )
-def test_each_way_to_fail_has_its_words(one, words):
+def test_each_kind_of_failure_is_described(one, words):
     assert outcome(one) == words
 
 

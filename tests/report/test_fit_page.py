@@ -51,7 +51,7 @@ def page(target="y", column="a", rows=100, verdict="exact"):
 
 
 @pytest.mark.parametrize(("width", "scheme", "name"), [(1280, "light", "mass"), (390, "dark", EVIL)])
-def test_it_opens_from_disk_and_draws_whatever_the_columns_are_called(browser, tmp_path, width, scheme, name):
+def test_the_page_opens_from_disk_and_draws_with_any_column_names(browser, tmp_path, width, scheme, name):
     path = pages.write(page(name, name), tmp_path / "deep" / "fit.html")
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     tab, said, asked = context.new_page(), [], []
@@ -86,7 +86,7 @@ def test_a_law_without_a_finite_prediction_has_an_empty_figure():
     assert "Nothing is proven" in pages.render(page(verdict="none"))
 
 
-def test_a_page_that_cannot_be_written_is_a_sentence(tmp_path):
+def test_a_page_that_cannot_be_written_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(NALMError, match="could not be written"):
         pages.write(page(), tmp_path / "file" / "x.html")

@@ -13,7 +13,7 @@ from nalm.experiments.heim2020 import LARGE, SIMPLE, SYSTEMS
 from nalm.report import page
 from nalm.report.sections import heim2020 as heim
 from nalm.report.sections import pareto as scatter
-from nalm.report.sections.models import errors_over, orbit
+from nalm.report.sections.surfaces import errors_over, orbit
 from nalm.report.study import studies
 from nalm.results import files as shipped
 from nalm.results.store import Store
@@ -65,7 +65,7 @@ def test_maps_show_the_best_run_of_each_model_and_operation(found):
     assert len(picture["data"][-1]["x"]) == 50  # the root up to 5
 
 
-def test_a_map_averages_to_the_measure(found):
+def test_the_mean_over_a_map_is_the_measured_error(found):
     study = found["simple"]
     for o in study.outcomes:
         weights = scatter.kept(study, o)
@@ -90,7 +90,7 @@ def test_the_table_has_both_statistics_and_the_published_numbers(found):
     assert add["cells"][0][1].startswith(f"{np.mean(values):.3g}")
 
 
-def test_errors_stand_against_parameters_beside_the_published_ones(found):
+def test_errors_against_parameters_are_drawn_with_the_published_ones(found):
     (picture,) = heim.pictures(found["large"])
     (ours, *theirs) = picture["data"]
     assert ours["x"] == [found["large"].outcomes[0].measures["nonzero 1e-05"]]
@@ -110,11 +110,11 @@ def test_fits_have_a_front_a_trajectory_and_matrices(found):
     assert np.array(matrices["data"][1]["z"]).shape == (6, 3)
 
 
-def test_the_page_holds_them(found):
+def test_the_page_has_every_picture_of_the_paper(found):
     data = page.content(list(found.values()), with_landscapes=False)
     text = page.render(data, "here")
     json.dumps(data, allow_nan=False)
-    assert text.count('class="figure picture"') == 1 + 1 + 3 and "S&#39; = " in text
+    assert text.count(".heim2020.pictures.") == 1 + 1 + 3 and "S&#39; = " in text
 
 
 def test_a_front_is_the_lower_left_of_a_hull():

@@ -1,4 +1,4 @@
-"""Where a page comes from and where it goes: folders and names that are not there, and numbers that are none."""
+"""Folders, names and files of a page that do not exist or cannot be written, and values that are not finite."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from nalm.report.study import studies
 ROOT = Path(__file__).parents[2]
 
 
-def test_a_folder_without_results_is_a_sentence(tmp_path):
+def test_a_folder_without_results_is_refused(tmp_path):
     with pytest.raises(NALMError):
         pages.write(tmp_path, tmp_path / "x.html")
 
@@ -27,12 +27,12 @@ def test_the_shipped_results_are_found_from_anywhere(tmp_path, monkeypatch):
     assert _where("results") == ROOT / "results" and _where("elsewhere") == Path("elsewhere")
 
 
-def test_a_page_that_cannot_be_written_is_a_sentence(tmp_path):
+def test_a_page_that_cannot_be_written_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(NALMError, match="could not be written"):
         pages.write(ROOT / "results", tmp_path / "file" / "x.html", "thesis/ch3/add")
 
 
-def test_medians_that_are_no_numbers_are_said_beside_the_published_ones(tmp_path):
+def test_medians_that_are_not_finite_are_shown_with_the_claims(tmp_path):
     path = pages.write(ROOT / "results", tmp_path / "sqrt.html", "heim/large/sqrt")
     assert "not finite, n = 10" in path.read_text("utf-8")

@@ -14,6 +14,7 @@ from nalm.config import Experiment
 from nalm.experiments import EXPERIMENTS
 from nalm.report import page as pages
 from nalm.report.sections.pictures import coloured, localised, png
+from nalm.report.sections.sequences import by_length as blocks_of
 from nalm.report.sections.sequences import sequences
 from nalm.report.study import studies
 from nalm.results.curves import points
@@ -79,7 +80,7 @@ def folder(tmp_path_factory):
 
 def test_success_and_errors_by_length(folder):
     (study,) = [s for s in studies(folder) if s.name == "mine/product"]
-    (block,) = sequences(study)
+    (block,) = blocks_of(study)
     reference, nmu = block["rows"]
     assert block["what"] == "products" and block["lengths"] == list(range(1, 21))
     assert (reference["name"], nmu["name"], nmu["epochs"]) == ("reference", "NMU", 1_000)
@@ -114,10 +115,10 @@ def test_every_evaluation_of_a_sequence_is_kept(tmp_path):
 
 def test_other_runs_have_no_lengths(folder):
     (study,) = [s for s in studies(folder) if s.name == "mine/colour"]
-    assert sequences(study) == []
+    assert sequences(study) == {"blocks": [], "warning": ""}
 
 
-def test_pictures_are_those_that_were_kept(folder):
+def test_pictures_of_localisers_are_the_stored_ones(folder):
     (study,) = [s for s in studies(folder) if s.name == "mine/colour"]
     (found,) = localised(study)
     assert len(found["samples"]) == 4 and found["samples"][0]["digits"] == "1 and 2"
@@ -127,7 +128,7 @@ def test_pictures_are_those_that_were_kept(folder):
     assert len(found["samples"][0]["pictures"]) == 3
 
 
-def test_a_picture_is_a_png_of_its_pixels():
+def test_a_png_holds_the_pixels():
     pixels = np.random.RandomState(0).randint(0, 256, (5, 3, 3)).astype(np.uint8)
     data = base64.b64decode(png(pixels).partition(",")[2])
     assert data[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", data[16:24]) == (3, 5)
@@ -137,12 +138,12 @@ def test_a_picture_is_a_png_of_its_pixels():
     assert rows == b"".join(b"\0" + row.tobytes() for row in pixels)
 
 
-def test_colours_add_up():
+def test_each_channel_has_its_colour():
     both = coloured(np.array([[[255.0, 0.0]], [[0.0, 255.0]]]))
     assert both.tolist() == [[[213, 94, 0], [86, 180, 233]]]
 
 
-def test_the_page_has_them_all(folder, tmp_path):
+def test_the_page_has_sequences_and_pictures_of_localisers(folder, tmp_path):
     text = pages.write(folder, tmp_path / "page.html").read_text("utf-8")
     assert "Sequences: products" in text and "Sequences: counts" in text
     assert "theirs 0.90, not comparable" in text and "theirs 1.00, differs" in text

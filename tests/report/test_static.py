@@ -31,7 +31,7 @@ def test_each_figure_becomes_a_file_with_its_table(tmp_path, kind, magic):
     assert all(p.stat().st_size > 5_000 for p in paths[:2])
 
 
-def test_landscapes_are_figures_too(tmp_path):
+def test_landscapes_are_written_as_figures(tmp_path):
     surface, curves = (static._landscape(compute(f"landscapes/{name}")) for name in ("nmu", "ramp"))
     assert static._save(surface, tmp_path / "a.png").stat().st_size > 5_000
     assert static._save(curves, tmp_path / "b.svg").stat().st_size > 5_000
@@ -58,7 +58,7 @@ def test_the_whiskers_of_few_runs_do_not_stretch_the_axis():
     assert span([], "solved_at") == [-0.06, 1.12]
 
 
-def test_units_share_a_range_without_hiding_each_other():
+def test_marks_of_units_on_one_range_do_not_overlap():
     group = summarise(outcomes("NMU", [True] * 5) + outcomes("NALU", [False] * 5))
     cases = [s.case for s in group]
     figure = panels(group, labels(cases), places(cases), {"NMU": ("#000", "circle"), "NALU": ("#111", "x")})

@@ -10,8 +10,7 @@ from nalm.engine import train
 from nalm.engine.model import Network
 from nalm.errors import NALMError
 from nalm.report import page, static
-from nalm.report.sections import surfaces as maps
-from nalm.report.sections.models import predictions
+from nalm.report.sections import surfaces
 from nalm.report.study import studies
 from nalm.results import files as shipped
 from nalm.results.store import Store
@@ -41,12 +40,12 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("from_files", [False, True], ids=["store", "shipped"])
-def test_starts_lead_to_their_ends(folder, tmp_path, from_files):
+def test_arrows_lead_from_initial_weights_to_final_ones(folder, tmp_path, from_files):
     if from_files:
         with Store(folder) as store:
             shipped.ship(store, "grid", tmp_path)
     (study,) = studies(tmp_path if from_files else folder, "grid")
-    (surface,) = maps.drawn(study)
+    (surface,) = surfaces.drawn(study)
     assert surface.x.tolist() == [0.0, 0.5, 1.0] and surface.arrows.shape == (9, 4)
     begun = sorted(map(tuple, surface.arrows[:, :2].tolist()))
     assert begun == [(a, b) for a in (0, 0.5, 1) for b in (0, 0.5, 1)]
@@ -62,7 +61,7 @@ def test_predictions_are_those_of_the_stored_weights(folder, tmp_path, from_file
         with Store(folder) as store:
             shipped.ship(store, "mlp", tmp_path)
     (study,) = studies(tmp_path if from_files else folder, "mlp")
-    perceptron, unit = maps.drawn(study)
+    perceptron, unit = surfaces.drawn(study)
     assert "MLP" in perceptron.title and "seed 0: inside not and beyond not" in perceptron.title
     assert unit.title.startswith("NAU")
     network = Network(PERCEPTRON.model, 2)
@@ -79,24 +78,22 @@ def test_predictions_are_those_of_the_stored_weights(folder, tmp_path, from_file
     assert [(box.low, box.high) for box in perceptron.boxes] == [(1, 2), (2, 6)]
 
 
-def test_weights_that_are_not_all_there_are_an_error():
-    with pytest.raises(NALMError, match="are not all here"):
-        predictions(PERCEPTRON, {"weight0": np.zeros(80)}, "")
+def test_missing_weights_are_an_error():
+    with pytest.raises(NALMError, match="are missing"):
+        surfaces.predictions(PERCEPTRON, {"weight0": np.zeros(80)}, "")
 
 
-def test_pictures_stand_on_the_page_and_in_the_figures(folder, tmp_path):
+def test_surfaces_are_on_the_page_and_among_the_static_figures(folder, tmp_path):
     found = page.content(studies(folder), with_landscapes=False)
-    kinds = {e["name"]: [m["name"] for m in e["maps"]] for e in found["experiments"]}
+    kinds = {e["name"]: [m["name"] for m in e["surfaces"]] for e in found["experiments"]}
     assert kinds == {"grid": ["starts"], "mlp": ["predictions", "predictions"]}
-    assert len(found["experiments"][0]["maps"][0]["arrows"]) == 9
-    assert 'class="figure surface" data-experiment="1" data-index="1"' in page.render(
-        found | {"ladder": None}, ""
-    )
+    assert len(found["experiments"][0]["surfaces"][0]["arrows"]) == 9
+    assert 'class="figure surface" data-path="experiments.1.surfaces.1"' in page.render(found, "")
     names = {p.name for p in static.write(folder, tmp_path, "png", "grid")}
     assert "grid-starts-0.png" in names
 
 
-def test_a_sweep_runs_along_what_it_varies():
+def test_the_axis_of_a_figure_is_what_the_cases_vary():
     wide = [PERCEPTRON.replace(model=(Layer("NAU", n), Layer(u))) for u in ("NAU", "NMU") for n in (2, 3)]
     assert axis(wide) == "width" and list(places(wide).values()) == ["2 wide", "3 wide"] * 2
     assert set(labels(wide).values()) == {"NAU-NAU", "NAU-NMU"}

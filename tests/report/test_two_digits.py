@@ -7,7 +7,7 @@ from nalm import stats
 from nalm.config import Experiment
 from nalm.experiments.mnist.two_digits import DIV, MUL, NMU, NRU, lasting
 from nalm.report import page as pages
-from nalm.report.sections.two_digits import images
+from nalm.report.sections.two_digits import two_digits
 from nalm.report.study import studies
 from nalm.results.runs import Runs
 from nalm.results.store import Store
@@ -67,7 +67,7 @@ def folder(tmp_path_factory):
 
 
 def blocks(folder):
-    return {study.name: images(study) for study in studies(folder, "mnist")}
+    return {study.name: two_digits(study) for study in studies(folder, "mnist")}
 
 
 def test_accuracies_are_means_over_folds_at_the_judged_epoch(folder):
@@ -118,14 +118,14 @@ def test_shipped_files_show_the_same_without_pictures(folder, tmp_path):
         assert one["samples"] and not two["samples"]
 
 
-def test_the_page_holds_the_blocks(folder, tmp_path):
+def test_the_page_has_a_block_for_each_operation(folder, tmp_path):
     path = pages.write(folder, tmp_path / "page.html", "mnist")
     text = path.read_text("utf-8")
     assert "Two digits: multiply" in text and "equal in five decimals" in text and "data:image/png" in text
-    assert 'data-list="confusions"' in text and "core-hours" not in text
+    assert ".two_digits.0.confusions.0" in text and "core-hours" not in text
 
 
-def test_a_path_ends_where_its_weights_are_no_numbers(tmp_path):
+def test_a_path_ends_where_its_weights_are_not_finite(tmp_path):
     runs = made(NMU_, [0.5, 0.6])
     path = np.array([[[0.5, 0.5]], [[0.6, 0.6]], [[np.nan, 0.7]]])
     runs.trajectories[1] = {"0.weight": path}
@@ -133,13 +133,13 @@ def test_a_path_ends_where_its_weights_are_no_numbers(tmp_path):
         store.begin("nalm run mnist", "2.0")
         store.register(Experiment("mnist/product", "Two digits", (NMU_,), (0, 1)))
         store.save(runs)
-    (block,) = images(studies(tmp_path)[0])
+    (block,) = two_digits(studies(tmp_path)[0])
     lengths = [len(trace["x"]) for trace in block["figures"][2]["data"] if trace["name"] == "NMU"]
     assert lengths == [3, 2]
     pages.write(tmp_path, tmp_path / "page.html")
 
 
-def test_runs_of_fewer_epochs_are_told_from_none(folder, tmp_path):
+def test_runs_with_fewer_epochs_are_counted_apart_from_missing_ones(folder, tmp_path):
     found = {study.name: (study.missing, study.shorter) for study in studies(folder, "mnist")}
     assert found["mnist/product"] == (50, 6)  # two layers of five, three folds of ten, two epochs
     text = pages.write(folder, tmp_path / "page.html", "mnist/product").read_text("utf-8")
@@ -147,7 +147,7 @@ def test_runs_of_fewer_epochs_are_told_from_none(folder, tmp_path):
     assert "none can be compared yet" in text
 
 
-def test_other_experiments_have_none():
+def test_other_experiments_have_no_block():
     from nalm.report.study import Study
 
-    assert images(Study("x", "x", [], [], [], {}, {})) == []
+    assert two_digits(Study("x", "x", [], [], [], {}, {})) == []

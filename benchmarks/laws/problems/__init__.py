@@ -1,4 +1,4 @@
-"""The problems of the contest: tables of numbers, and further rows, far outside, that only the judge sees."""
+"""The problems of the contest: rows to fit, and rows far outside of them that only the judge sees."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -15,8 +15,8 @@ from nalm.errors import NALMError
 
 ROWS, REDUNDANT, U = 300, 4, 2.0**-53
 SEEDS = {"cells": 1, "compositions": 1, "laws": 1, "outside": 3}
-FIRST = 3000  # seed of a cell: those before it were used to build the ladder
-VARIANTS = {  # noise (its standard deviation over that of y) and shape
+FIRST = 3000  # first seed of a cell; smaller ones were used to build the ladder
+VARIANTS = {  # noise (standard deviation over that of y) and shape
     "plain": (0.0, "plain"),
     "noise 1%": (0.01, "plain"),
     "noise 10%": (0.1, "plain"),
@@ -28,7 +28,7 @@ NOISE_FREE = [name for name, (noise, _) in VARIANTS.items() if noise == 0]
 
 @dataclass(frozen=True)
 class Entry:
-    """The name of a problem: everything it is drawn from."""
+    """The name of a problem. All its rows are drawn from it."""
 
     suite: str
     name: str
@@ -38,14 +38,14 @@ class Entry:
 
     @property
     def rng(self) -> np.random.Generator:
-        """Random numbers of this problem."""
+        """Return the random generator of this problem."""
         text = "|".join((self.suite, self.name, self.variant, str(self.seed)))
         return np.random.default_rng(list(hashlib.sha256(text.encode()).digest()))
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows to fit, and rows far outside with what is true there and how far that may be off by rounding."""
+    """Rows to fit, rows far outside with their targets, and the true law."""
 
     suite: str
     name: str
@@ -61,7 +61,7 @@ class Problem:
 
     @property
     def rounding(self) -> Array:
-        """A bound on the rounding error of the far targets."""
+        """Bound the rounding error of the far targets."""
         if self.truth is None:
             return U * np.abs(self.far_y)
         return bounded(self.truth, self.far_x, U)[1]
@@ -81,7 +81,7 @@ def _composed(*operations: str) -> Truth:
 
 
 def _compositions() -> list[Cell]:
-    """All 16 op2(op1(a, b), c) among ten inputs, and all 64 of three operations among five."""
+    """List all 16 op2(op1(a, b), c) among ten inputs, and all 64 of three operations among five."""
     near, far, names = Range(1, 2), Range(2, 6), list(CUMULATIVE)
     pairs = [(p, q) for p in names for q in names]
     found = [Cell("-".join(o), _composed(*o), 3, 10, near, far, 600) for o in pairs]
@@ -119,7 +119,7 @@ OUTSIDE: dict[str, Callable[[Array, Array, Array], Array]] = {
 
 
 def entries(part: str = "open", quick: bool = False) -> list[Entry]:
-    """Every problem of the contest, with the laws of a part, or of all; quick: one seed and no noise."""
+    """List every problem of the contest with the laws of one part or of all; quick means one seed and no noise."""
     parts = list(FILES) if part == "all" else [part]
     kept = NOISE_FREE if quick else list(VARIANTS)
     seeds = {suite: 1 if quick else count for suite, count in SEEDS.items()}
@@ -156,7 +156,7 @@ def _outside(entry: Entry) -> Problem:
 
 def _physical(entry: Entry, law: PhysicalLaw) -> Problem:
     rng, (noise, shape), count = entry.rng, VARIANTS[entry.variant], len(law.inputs)
-    # redundant columns are drawn where some input of the law is, and stand anywhere among them
+    # a redundant column has the range of some input of the law and any position among the columns
     source = [*range(count), *(rng.integers(count, size=REDUNDANT) if shape == "redundant" else ())]
     place = rng.permutation(len(source)) if shape == "redundant" else np.arange(count)
     low, high = ends(law, shape == "tight")
@@ -171,18 +171,20 @@ def _physical(entry: Entry, law: PhysicalLaw) -> Problem:
 def _rows(
     law: PhysicalLaw, low: Array, high: Array, source: list[int], rng: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Rows on which the law has a value."""
+    """Draw rows on which the law has a finite value."""
     x = rng.uniform(low[source], high[source], (4 * ROWS, len(source)))
     with np.errstate(all="ignore"):
         y = evaluate(law.truth, x)
     fine = np.flatnonzero(np.isfinite(y))[:ROWS]
     if len(fine) < ROWS:
-        raise NALMError(f"A law of the part has no value on most rows of its range: {len(fine)} were found.")
+        raise NALMError(
+            f"A law has a finite value on only {len(fine)} of {4 * ROWS} rows of its range: change its range."
+        )
     return x[fine], y[fine]
 
 
 def _moved(node: Node, places: dict[int, int]) -> Node:
-    """The same expression of columns that stand elsewhere."""
+    """Renumber the columns of an expression."""
     match node:
         case Input(index):
             return Input(places[index])

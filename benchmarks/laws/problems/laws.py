@@ -1,4 +1,4 @@
-"""Physical laws written down as data: 64 open ones, and 32 that nobody looks at while the ladder is tuned."""
+"""Physical laws as data: 64 open ones, and 32 blind ones that are not used while the ladder is tuned."""
 
 import csv
 import importlib.resources
@@ -18,7 +18,7 @@ FILES = {"open": "laws.csv", "blind": "laws_blind.csv"}
 
 @dataclass(frozen=True)
 class PhysicalLaw:
-    """A formula of named inputs, where they are drawn, and where the law found is put to the test."""
+    """A formula, its inputs, their range in the data, and their range in the test."""
 
     name: str
     formula: str
@@ -30,13 +30,13 @@ class PhysicalLaw:
 
     @property
     def truth(self) -> Node:
-        """The formula as an expression."""
+        """Return the formula as an expression."""
         return expression(self.formula, self.inputs)
 
 
 @cache
 def laws(part: str) -> dict[str, PhysicalLaw]:
-    """The laws of a part, open or blind, by name."""
+    """Read the laws of a part, open or blind, by name."""
     if part not in FILES:
         raise unknown("part of the laws", part, FILES)
     text = importlib.resources.files("benchmarks").joinpath("data", FILES[part]).read_text(encoding="utf-8")
@@ -49,7 +49,7 @@ def laws(part: str) -> dict[str, PhysicalLaw]:
 
 @cache
 def expression(formula: str, inputs: tuple[str, ...]) -> Node:
-    """A formula as inputs, sums and products of powers.
+    """Convert a formula into inputs, sums and products of powers.
 
     >>> expression("2*a/sqrt(b)", ("a", "b"))
     Power(factors=(Input(index=0), Input(index=1)), exponents=(1.0, -0.5), coefficient=2.0)
@@ -79,7 +79,7 @@ def _node(e: Any, inputs: tuple[str, ...]) -> Node:
 
 
 def ends(law: PhysicalLaw, tight: bool) -> tuple[Array, Array]:
-    """Where the inputs are drawn: everywhere, or from the middle tenth of each range."""
+    """Return the ends of the inputs' ranges, or of the middle tenth of each range."""
     low, high = np.array(law.low), np.array(law.high)
     if tight:
         middle, half = (low + high) / 2, (high - low) / 20

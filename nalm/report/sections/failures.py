@@ -1,4 +1,4 @@
-"""How a run failed: in another formula, on the way to one, imprecise, or in something that is not a number."""
+"""How runs failed: wrong formula, not discrete, right formula but imprecise, or not a number."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from nalm.formulas.truth import right
 from nalm.results.runs import Outcome
 
-DISCRETE = 0.1  # a weight this far from the values a formula has is not one of them
+DISCRETE = 0.1  # sparsity error above which weights are not on the grid of a formula
 
 
 def outcome(o: Outcome) -> str:
-    """In a few words, how a run ended."""
+    """Describe in a few words how a run ended."""
     if o.solved:
         return "solved"
     if o.outcome == "diverged":
@@ -26,14 +26,12 @@ def outcome(o: Outcome) -> str:
 
 
 def failures(outcomes: Sequence[Outcome]) -> list[tuple[str, int, list[tuple[str, int]]]]:
-    """Kinds of failure with their number, and the formulas they ended in, the commonest first."""
+    """Count kinds of failure with their formulas, the commonest first."""
     kinds: dict[str, Counter[str]] = {}
-    known: dict[object, str] = {}  # a million runs end in few ways
+    known: dict[object, str] = {}  # a cache: a million runs have few endings
     for o in outcomes:
         if not o.solved:
-            seed = (
-                o.seed if o.case.task.used < o.case.inputs else 0
-            )  # which inputs are operands depends on it
+            seed = o.seed if o.case.task.used < o.case.inputs else 0  # it decides which inputs are operands
             key = o.case.hash, seed, o.outcome, o.sparsity > DISCRETE, o.formula
             if key not in known:
                 known[key] = outcome(o)

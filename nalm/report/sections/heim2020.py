@@ -1,4 +1,4 @@
-"""The power units' pictures: errors over the plane, and against parameters; with the paper's Table A2."""
+"""The pictures of Heim 2020: errors over the plane and against parameters; and its Table A2."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,30 +10,35 @@ from nalm.config import Claim
 from nalm.experiments.heim2020 import LARGE_TASK
 from nalm.experiments.published import claims
 from nalm.operations import outputs
-from nalm.report.figures import OPERATIONS, safe
-from nalm.report.sections.models import errors_over
+from nalm.report.figures import OPERATIONS, number
+from nalm.report.html import safe
 from nalm.report.sections.pareto import (
     Figure,
     by_model,
     headed,
     kept,
     logarithmic,
-    number,
     paneled,
     published_points,
     rank,
     scattered,
 )
+from nalm.report.sections.surfaces import errors_over
 from nalm.report.sections.systems import fits, pareto
 from nalm.report.study import Study
 from nalm.results.runs import Outcome
 
-CLIP = (-4.0, 2.0)  # of the logarithm of an error
-ROOTS = 5.0  # how far the map of the root goes
+CLIP = (-4.0, 2.0)  # range of the logarithm of an error
+ROOTS = 5.0  # largest input on the map of the root
+
+
+def heim2020(study: Study) -> dict[str, list[Figure]]:
+    """Return tables and pictures of an experiment of the paper; both are empty for other experiments."""
+    return {"tables": tables(study), "pictures": pictures(study)}
 
 
 def pictures(study: Study) -> list[Figure]:
-    """Every picture of an experiment whose cases measure more than one error."""
+    """Draw every picture of an experiment whose cases measure more than one error."""
     runs = [o for o in study.outcomes if o.measures]
     if not runs:
         return []
@@ -43,7 +48,7 @@ def pictures(study: Study) -> list[Figure]:
 
 
 def tables(study: Study) -> list[Figure]:
-    """Errors over grids with both statistics, published beside ours (the paper's Table A2)."""
+    """List errors over grids with both statistics, beside the published ones (Heim 2020, Table A2)."""
     runs = [o for o in study.outcomes if o.case.task.grids]
     if not runs:
         return []
@@ -74,7 +79,7 @@ def _said(claim: Claim | None) -> str:
 
 
 def _maps(study: Study, runs: Sequence[Outcome]) -> list[Figure]:
-    """A row of maps per operation, a column per model: the logarithm of the best run's error at every point."""
+    """Draw the logarithm of the best run's error at every point: a row of maps per operation, a column per model."""
     found = by_model([o for o in runs if o.case.task.grids])
     if not found:
         return []
@@ -95,7 +100,7 @@ def _maps(study: Study, runs: Sequence[Outcome]) -> list[Figure]:
             axis, errors = errors_over(
                 best.case, weights, name, points.replace(high=ROOTS + 0.05) if name == "sqrt" else points
             )
-            z = [[number(v) for v in line] for line in np.log10(np.maximum(errors, 1e-30)).clip(*CLIP)]
+            z = [[number(v, 4) for v in line] for line in np.log10(np.maximum(errors, 1e-30)).clip(*CLIP)]
             shown = {"type": "heatmap", "x": axis.round(4).tolist(), "y": axis.round(4).tolist(), "z": z}
             shown |= {"coloraxis": "coloraxis", "xaxis": f"x{place}", "yaxis": f"y{place}"}
             data.append(
@@ -110,7 +115,7 @@ def _maps(study: Study, runs: Sequence[Outcome]) -> list[Figure]:
         "colorscale": "Viridis",
         "colorbar": {"title": {"text": "log10 error"}, "thickness": 10},
     }
-    note = "The run with the least mean error of each model and operation. Lighter is worse (Heim et al., Figure 6)."
+    note = "The run with the least mean error of each model and operation. Lighter is worse (Heim 2020, Figure 6)."
     return [{"title": "Errors over the plane", "note": note, "data": data, "layout": layout}]
 
 
@@ -121,5 +126,5 @@ def _sparse(runs: Sequence[Outcome]) -> Figure:
     points = [c for c in claims(LARGE_TASK, places=("Figure 7",)) if c.operation in wanted]
     data = [*scattered(by_model(runs), size), *published_points(points, "test_mse")]
     above = f"Parameters above {min(runs[0].case.task.counts):g}, and test error at the end"
-    note = f"{above}; open marks are published (Heim et al., Figure 7)."
+    note = f"{above}; open marks are published (Heim 2020, Figure 7)."
     return {"title": "Test error against parameters", "note": note, "data": data, "layout": logarithmic()}

@@ -1,4 +1,4 @@
-"""What the pictures of power units share: models by the paper's names, and errors against parameters."""
+"""Errors against parameters, and what the pictures of Heim 2020 share: names, looks and layouts of models."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from nalm.config import Case, Claim
-from nalm.report.figures import COLOURS, SYMBOLS, safe
+from nalm.report.figures import COLOURS, SYMBOLS, number
+from nalm.report.html import safe
 from nalm.report.study import Study
 from nalm.results.runs import Outcome
 
@@ -17,13 +18,13 @@ MODELS = ("NPU", "RealNPU", "NMU", "NALU", "iNALU", "Dense", "NaiveNPU")
 
 
 def model(case: Case) -> str:
-    """What the paper calls a case's model: its one unit that is no plain matrix."""
+    """Return the paper's name of a case's model: its one unit that is not a plain matrix."""
     unit = next((layer.unit for layer in case.model if layer.unit != "Linear"), case.model[0].unit)
     return CALLED.get(unit, unit)
 
 
 def by_model(runs: Sequence[Outcome]) -> dict[str, list[Outcome]]:
-    """Runs by what the paper calls their model, in its order."""
+    """Group runs by the paper's name of their model, in its order."""
     found: dict[str, list[Outcome]] = {}
     for o in runs:
         found.setdefault(model(o.case), []).append(o)
@@ -31,29 +32,24 @@ def by_model(runs: Sequence[Outcome]) -> dict[str, list[Outcome]]:
 
 
 def look(name: str) -> tuple[str, str]:
-    """Colour and symbol of a model."""
+    """Return the colour and symbol of a model."""
     i = MODELS.index(name) if name in MODELS else len(MODELS)
     return COLOURS[i], SYMBOLS[i]
 
 
-def number(value: float) -> float | None:
-    """Four digits, or nothing."""
-    return float(f"{value:.4g}") if math.isfinite(value) else None
-
-
 def rank(value: float) -> float:
-    """An error for comparisons: not a number is the worst."""
+    """Return an error for comparisons; NaN is the largest."""
     return math.inf if math.isnan(value) else value
 
 
 def kept(study: Study, o: Outcome) -> dict[str, np.ndarray]:
-    """A run's final weights, flat, where they were kept."""
+    """Return a run's final weights, flat; empty if they were not stored."""
     curves = study.curves.get((o.case.key, o.seed), {})
     return {n.removeprefix("weights."): v for n, v in curves.items() if n.startswith("weights.")}
 
 
 def paneled(rows: int, columns: int, height: int) -> Figure:
-    """The layout of a grid of small pictures."""
+    """Return the layout of a grid of small pictures."""
     return {
         "grid": {"rows": rows, "columns": columns, "pattern": "independent", "xgap": 0.25, "ygap": 0.25},
         "height": height * rows + 60,
@@ -64,7 +60,7 @@ def paneled(rows: int, columns: int, height: int) -> Figure:
 
 
 def headed(text: str, place: str) -> Figure:
-    """A title above one of them."""
+    """Return a title above one picture of a grid."""
     return {
         "text": safe(text),
         "xref": f"x{place} domain",
@@ -77,14 +73,14 @@ def headed(text: str, place: str) -> Figure:
 
 
 def scattered(found: dict[str, list[Outcome]], size: str) -> list[Figure]:
-    """Test error at the end against the number of parameters, one mark per run."""
+    """Draw the final test error against the number of parameters, one mark per run."""
     return [
         {
             "type": "scatter",
             "mode": "markers",
             "name": safe(name),
             "x": [o.measures[size] for o in group],
-            "y": [number(o.measures["test"]) for o in group],
+            "y": [number(o.measures["test"], 4) for o in group],
             "marker": {"color": look(name)[0], "symbol": look(name)[1], "size": 8},
             "text": [f"{safe(name)}, seed {o.seed}" for o in group],
             "hovertemplate": "%{text}<br>%{x} parameters, error %{y:.3g}<extra></extra>",
@@ -95,7 +91,7 @@ def scattered(found: dict[str, list[Outcome]], size: str) -> list[Figure]:
 
 
 def published_points(points: Sequence[Claim], metric: str) -> list[Figure]:
-    """The same as published, in open marks."""
+    """Draw the published errors against parameters as open marks."""
     pairs: dict[str, dict[str, dict[str, float]]] = {}
     for c in points:
         name = "iNALU" if c.unit == "INALU" else c.unit
@@ -116,7 +112,7 @@ def published_points(points: Sequence[Claim], metric: str) -> list[Figure]:
 
 
 def logarithmic() -> Figure:
-    """The layout of errors against parameters."""
+    """Return the layout of errors against parameters."""
     return {
         "height": 460,
         "margin": {"l": 70, "r": 10, "t": 10, "b": 50},
@@ -127,7 +123,7 @@ def logarithmic() -> Figure:
 
 
 def front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The lower left of the convex hull: from the fewest parameters to the least error.
+    """Return the lower left of the convex hull, from the fewest parameters to the least error.
 
     >>> front([(1, 9.0), (2, 4.0), (3, 3.5), (4, 1.0), (5, 2.0), (2, 8.0)])
     [(1, 9.0), (2, 4.0), (4, 1.0)]

@@ -1,4 +1,4 @@
-"""Pictures inside a page: bytes as PNG, and what localisers make of two digits on top of one another."""
+"""Pictures inside a page: pixels as PNG, digits side by side, and overlapping digits as localisers see them."""
 
 import base64
 import struct
@@ -12,13 +12,13 @@ import numpy.typing as npt
 from nalm.config import Case
 from nalm.report.study import Study
 
-SIDE, PLAIN = 42, 28  # of digits in two channels, and of digits side by side
-CHANNELS = ((213, 94, 0), (86, 180, 233))  # of the first and of the second digit: orange and sky blue
+SIDE, PLAIN = 42, 28  # pixels: of overlapping digits in two channels, and of a digit of a pair
+CHANNELS = ((213, 94, 0), (86, 180, 233))  # first digit orange, second digit sky blue
 Bytes = npt.NDArray[np.uint8]
 
 
 def png(pixels: Bytes) -> str:
-    """Pixels (height, width, 3) as the address of a PNG picture that needs no file.
+    """Encode pixels (height, width, 3) as the data URL of a PNG picture.
 
     >>> png(np.zeros((2, 2, 3), np.uint8))[:32]
     'data:image/png;base64,iVBORw0KGg'
@@ -35,13 +35,13 @@ def png(pixels: Bytes) -> str:
 
 
 def coloured(channels: npt.NDArray[np.float64]) -> Bytes:
-    """Two channels (2, height, width) of bytes as one picture, each in its colour."""
+    """Draw two channels (2, height, width) in one picture, each in its colour."""
     light = sum(c[..., None] / 255 * np.array(colour) for c, colour in zip(channels, CHANNELS, strict=True))
     return np.clip(light, 0, 255).astype(np.uint8)
 
 
 def localised(study: Study) -> list[dict[str, Any]]:
-    """Of every case of digits on top of one another: samples as they are, and as each localiser shows them."""
+    """Return samples of every case with overlapping digits: the input, and what each localiser shows."""
     found = []
     for s in study.summaries:
         kept = study.curves.get((s.case.key, 0), {})
@@ -63,7 +63,7 @@ def localised(study: Study) -> list[dict[str, Any]]:
 
 
 def paired(study: Study, cases: Sequence[tuple[Case, str]]) -> list[dict[str, Any]]:
-    """Two digits side by side as pictures, with what the first network that kept some reads."""
+    """Return pairs of digits as pictures, with what the first network that stored samples reads."""
     for case, name in cases:
         kept = study.curves.get((case.key, 0), {})
         if "pairs.input" not in kept:

@@ -1,4 +1,4 @@
-"""Networks on sequences as the page shows them: errors and success by length, beside what was published."""
+"""Networks on sequences: errors and success by length, beside the published shares."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,16 +10,24 @@ from nalm.claims import lengths
 from nalm.claims.lengths import Length, Row
 from nalm.claims.rules.lengths import compare
 from nalm.config import Claim
-from nalm.report.figures import colours, safe, with_legend
+from nalm.report.figures import colours, with_legend
+from nalm.report.html import safe
 from nalm.report.study import Study
 
 Figure = dict[str, Any]
 WORDS = {"multiply": "products", "add": "sums", "count": "counts"}
-FLOOR = 1e-12  # of an error on a logarithmic axis
+FLOOR = 1e-12  # smallest error on a logarithmic axis
 
 
-def sequences(study: Study) -> list[dict[str, Any]]:
-    """One block for every operation and length of training: two figures, and the table behind them."""
+def sequences(study: Study) -> dict[str, Any]:
+    """Return the blocks of an experiment on sequences, or a warning if there are runs but no reference runs."""
+    blocks = by_length(study)
+    lacking = lengths.of_sequences(study.outcomes) and not blocks
+    return {"blocks": blocks, "warning": lengths.WITHOUT if lacking else ""}
+
+
+def by_length(study: Study) -> list[dict[str, Any]]:
+    """Return a block for every operation and length of training: two figures and their table."""
     found = lengths.by_length(study.outcomes, study.curves, study.name)
     titles = lengths.titles(found)
     return [
@@ -60,7 +68,7 @@ def _cell(row: Row, r: Length, claim: Claim | None) -> dict[str, Any]:
 
 
 def errors(rows: Sequence[Row]) -> Figure:
-    """Median test error by length, the runs' extremes as whiskers, and the limit as a broken line."""
+    """Draw the median test error by length, with whiskers to the extremes, and the limit as a dashed line."""
     looks = colours([row.name for row in rows])
     data: list[Figure] = []
     for row in rows:
@@ -96,7 +104,7 @@ def errors(rows: Sequence[Row]) -> Figure:
 
 
 def success(rows: Sequence[Row]) -> Figure:
-    """Share of runs below the limit by length; Wilson's intervals are told of a mark and stand in the table.
+    """Draw the share of runs below the limit by length; hovering and the table show Wilson's intervals.
 
     Published shares are open marks.
     """
@@ -151,7 +159,7 @@ def _whiskers(up: Sequence[float], down: Sequence[float]) -> dict[str, Any]:
 
 
 def _wide(rows: Sequence[Row]) -> bool:
-    """Whether lengths take a logarithmic axis."""
+    """Return whether lengths need a logarithmic axis."""
     return max(r.length for r in rows[0].lengths) > 100
 
 

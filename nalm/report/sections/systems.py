@@ -1,4 +1,4 @@
-"""Fits of an epidemic as pictures: error against parameters, the best trajectory, a fit as matrices."""
+"""Fits of an epidemic (Heim 2020): error against parameters, the best trajectory, a fit as matrices."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,8 @@ import numpy as np
 
 from nalm.experiments.published import claims
 from nalm.formulas.readout import PARTS
-from nalm.report.figures import COLOURS, safe
-from nalm.report.sections.models import orbit
+from nalm.report.figures import COLOURS, number
+from nalm.report.html import safe
 from nalm.report.sections.pareto import (
     Figure,
     by_model,
@@ -17,22 +17,22 @@ from nalm.report.sections.pareto import (
     logarithmic,
     look,
     model,
-    number,
     paneled,
     published_points,
     rank,
     scattered,
 )
+from nalm.report.sections.surfaces import orbit
 from nalm.report.study import Study
 from nalm.results.curves import economical
 from nalm.results.runs import Outcome
 from nalm.tasks.epidemic import NAMES, START, published
 
-SHOWN = [-2.3, 4.0]  # logarithms of the errors the published figure shows: 0.005 to 10,000
+SHOWN = [-2.3, 4.0]  # logarithms of the errors in the published figure: 0.005 to 10,000
 
 
 def pareto(runs: Sequence[Outcome]) -> Figure:
-    """Every fit by its error and its parameters, and each model's front."""
+    """Draw every fit by its error and its parameters, and the front of each model."""
     size = f"nonzero {min(runs[0].case.task.counts):g}"
     found = by_model(runs)
     data = [*scattered(found, size)]
@@ -55,7 +55,7 @@ def pareto(runs: Sequence[Outcome]) -> Figure:
     )
     layout = logarithmic()
     layout["yaxis"] |= {"range": SHOWN}
-    note = "Parameters above 0.001; lines are the lower left of the convex hull, open marks published (Figure 4)."
+    note = "Parameters above 0.001; lines are the lower left of the convex hull; open marks: Heim 2020, Figure 4."
     return {
         "title": "Error of the fit against parameters",
         "note": note,
@@ -65,7 +65,7 @@ def pareto(runs: Sequence[Outcome]) -> Figure:
 
 
 def fits(study: Study, runs: Sequence[Outcome]) -> list[Figure]:
-    """The best trajectory, and the most economical RealNPU as matrices."""
+    """Draw the best trajectory, and the most economical RealNPU as matrices."""
     known = [o for o in runs if kept(study, o)]
     if not known:
         return []
@@ -115,12 +115,12 @@ def _trajectory(study: Study, o: Outcome) -> Figure:
         "yaxis": {"title": {"text": "people"}},
     }
     said = f"{model(o.case)}, seed {o.seed}: the least error, {o.measures['test']:.3g}"
-    note = f"{said}; circles are the published best fit (Figure 4)."
+    note = f"{said}; circles are the published best fit (Heim 2020, Figure 4)."
     return {"title": "The best fit", "note": note, "data": data, "layout": layout}
 
 
 def _matrices(study: Study, o: Outcome) -> Figure:
-    """The two matrices of a fit side by side, numbers in their cells, gates below the inputs they let through."""
+    """Draw the two matrices of a fit side by side with numbers in their cells, and list the gates."""
     w = kept(study, o)
     powers, sums = w[PARTS[0]].reshape(-1, len(NAMES)), w[PARTS[2]].reshape(len(NAMES), -1)
     order = np.argsort(-np.abs(sums).max(0))
@@ -135,7 +135,7 @@ def _matrices(study: Study, o: Outcome) -> Figure:
     note = (
         f"The RealNPU with the least product of error ({o.measures['test']:.3g}) and parameters "
         f"({o.measures[size]:.0f}), {o.case.model[0].out} hidden, seed {o.seed}. Gates: {gates}; an input x counts as "
-        "g x + 1 - g, which the published reading of exponents leaves out (Figure 5: S^0.62 I^0.57, R^0.64)."
+        "g x + 1 - g, which the published reading of exponents leaves out (Heim 2020, Figure 5: S^0.62 I^0.57, R^0.64)."
     )
     return {"title": "A fit as matrices", "note": note, "formula": o.formula, "data": data, "layout": layout}
 
@@ -146,7 +146,7 @@ def _cells(values: np.ndarray, columns: list[str], rows: list[str], place: str) 
         "type": "heatmap",
         "x": columns,
         "y": rows,
-        "z": [[number(v) for v in row] for row in values],
+        "z": [[number(v, 4) for v in row] for row in values],
         "text": [[f"{v:.2f}" if abs(v) > 1e-3 else "" for v in row] for row in values],
         "texttemplate": "%{text}",
         "zmin": -top,

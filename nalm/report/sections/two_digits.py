@@ -1,91 +1,40 @@
-"""Networks that read two digits as the page shows them: what they read and calculate, by fold and by epoch."""
+"""Networks that read two digits: accuracies by fold and by epoch, weights, and confusions of digits."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from nalm import stats
-from nalm.config import Case
-from nalm.report.figures import colours, safe, with_legend
+from nalm.report.figures import colours, whisker, with_legend
+from nalm.report.html import safe
+from nalm.report.sections.folds import Folds
 from nalm.report.sections.pictures import paired
 from nalm.report.study import Study
-from nalm.results.runs import Outcome
 from nalm.stats import Interval
 
 Figure = dict[str, Any]
-Array = npt.NDArray[np.float64]
 Looks = dict[str, tuple[str, str]]
-PARTS = ("label1", "label2", "output")  # what is right or wrong of a sample
+PARTS = ("label1", "label2", "output")  # parts of a sample that are judged
 WORDS = {"label1": "first digit", "label2": "second digit", "output": "output"}
 SENSES = ("strict", "rounded", "decimals")
 SETS = {"seen": "training", "test": "test"}
-FOLD = 2  # whose confusions the thesis shows; the first there is, where it is missing
-WIDTH = 0.6  # of a place on the axis, shared by the cases
-WEIGHTS = ("0.weight[0]", "0.weight[1]")
+WIDTH = 0.6  # of the distance between two places on the axis, shared by the cases
 GOLD = {"multiply": (1, 1), "divide": (1, -1)}
 
 
-class Reading:
-    """The runs of one case, and what was measured of them."""
-
-    def __init__(self, study: Study, case: Case, name: str):
-        self.case, self.name, self.exact = case, name, case.task.exact
-        key = case.key
-        found = [(o, study.curves.get((key, o.seed), {})) for o in study.runs[key]]
-        self.runs = [(o, c) for o, c in found if "test.output.strict" in c]
-
-    def right(self, which: str, part: str, sense: str = "") -> list[float]:
-        """Per fold the share in percent that was right in a set, at the epoch that is judged."""
-        return [100 * float(self._curve(c, which, part, sense)[_at(o, c)]) for o, c in self.runs]
-
-    def _curve(self, curves: dict[str, Array], which: str, part: str, sense: str = "") -> Array:
-        usual = "rounded" if self.exact == "decimals" and part != "output" else self.exact
-        return curves[f"{which}.{part}.{sense or usual}"]
-
-    def mean(self, which: str, part: str, sense: str = "") -> Interval:
-        """The mean over folds, with Student's interval; in the case's own sense of right, if none is said."""
-        return stats.mean(self.right(which, part, sense), 0.0, 100.0)
-
-    def epochs(self, part: str) -> tuple[list[float], list[Interval]]:
-        """The same of the test at every epoch that was kept; folds are as long as the shortest."""
-        length = min(len(c["steps"]) for _, c in self.runs)
-        values = np.array([100 * self._curve(c, "test", part)[:length] for _, c in self.runs])
-        at = self.runs[0][1]["steps"][:length] / self.case.epoch
-        return [float(v) for v in at], [stats.mean(column, 0.0, 100.0) for column in values.T]
-
-    def confusion(self) -> tuple[int, Array]:
-        """A fold, and how often a digit (row) was read as another (column), both images together."""
-        o, curves = next(((o, c) for o, c in self.runs if o.seed == FOLD), self.runs[0])
-        return o.seed, curves["test.confusion"].reshape(2, 10, 10).sum(0)
-
-    def paths(self) -> list[tuple[int, Array, Array]]:
-        """Seed and path of the two weights of every fold, while they are numbers; none of layers that have others."""
-        few = [(o.seed, c) for o, c in self.runs if all(w in c for w in WEIGHTS) and "0.weight[2]" not in c]
-        paths = [(seed, np.stack([c[w] for w in WEIGHTS])) for seed, c in few]
-        kept = [(seed, path[:, np.isfinite(path).all(0)]) for seed, path in paths]
-        return [(seed, path[0], path[1]) for seed, path in kept if path.size]
-
-
-def _at(o: Outcome, curves: dict[str, Array]) -> int:
-    """Where among the kept evaluations the one that is judged stands."""
-    return int(np.argmin(np.abs(curves["steps"] - o.best_step)))
-
-
-def images(study: Study) -> list[dict[str, Any]]:
-    """A block for every operation on two digits: figures, and the table behind them."""
-    cases: dict[str, list[Reading]] = {}
+def two_digits(study: Study) -> list[dict[str, Any]]:
+    """Return a block for every operation on two digits: figures and their table."""
+    cases: dict[str, list[Folds]] = {}
     for s in study.summaries:
         if s.case.task.exact:
-            found = Reading(study, s.case, study.labels[s.case])
+            found = Folds(study, s.case, study.labels[s.case])
             if found.runs:
                 cases.setdefault(s.case.operation, []).append(found)
     looks = colours([c.name for group in cases.values() for c in group])
     return [_block(study, operation, group, looks) for operation, group in cases.items()]
 
 
-def _block(study: Study, operation: str, group: Sequence[Reading], looks: Looks) -> dict[str, Any]:
+def _block(study: Study, operation: str, group: Sequence[Folds], looks: Looks) -> dict[str, Any]:
     moving = [c for c in group if c.paths()]
     figures = [accuracies(group, looks), labels_over_epochs(group, looks)]
     figures += [violins(group, looks)] if group[0].exact == "decimals" else []
@@ -103,7 +52,7 @@ def _block(study: Study, operation: str, group: Sequence[Reading], looks: Looks)
     }
 
 
-def _row(c: Reading) -> dict[str, Any]:
+def _row(c: Folds) -> dict[str, Any]:
     cells = [c.mean(which, part) for which in SETS for part in PARTS]
     cells += [c.mean("test", "output", sense) for sense in SENSES]
     return {
@@ -118,8 +67,8 @@ def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def accuracies(group: Sequence[Reading], looks: Looks) -> Figure:
-    """Digits and outputs that are right in training and in the test, means over folds (thesis Fig. 4.10)."""
+def accuracies(group: Sequence[Folds], looks: Looks) -> Figure:
+    """Draw the means over folds of right digits and outputs, in training and test (Mistry 2023, Figure 4.10)."""
     places = [(which, part) for which in SETS for part in PARTS]
     data = []
     for k, c in enumerate(group):
@@ -141,8 +90,8 @@ def accuracies(group: Sequence[Reading], looks: Looks) -> Figure:
     return {"data": data, "layout": with_legend(layout, (trace["name"] for trace in data))}
 
 
-def violins(group: Sequence[Reading], looks: Looks) -> Figure:
-    """Right test outputs of every fold (thesis Figs 5.17 and G.10)."""
+def violins(group: Sequence[Folds], looks: Looks) -> Figure:
+    """Draw the right test outputs of every fold (Mistry 2023, Figures 5.17 and G.10)."""
     data = [
         {
             "type": "violin",
@@ -161,8 +110,8 @@ def violins(group: Sequence[Reading], looks: Looks) -> Figure:
     return {"data": data, "layout": _layout("right test outputs, %", yaxis={"range": [-4, 104]})}
 
 
-def labels_over_epochs(group: Sequence[Reading], looks: Looks) -> Figure:
-    """Digits read rightly in the test over the epochs (thesis Fig. F.5): the first solid, the second dotted."""
+def labels_over_epochs(group: Sequence[Folds], looks: Looks) -> Figure:
+    """Draw the digits read rightly in the test over the epochs (Mistry 2023, Figure F.5), the second one dotted."""
     data = []
     for c in group:
         for part, dash in (("label1", "solid"), ("label2", "dot")):
@@ -181,8 +130,8 @@ def labels_over_epochs(group: Sequence[Reading], looks: Looks) -> Figure:
     return {"data": data, "layout": with_legend(layout, (trace["name"] for trace in data))}
 
 
-def trajectories(group: Sequence[Reading], looks: Looks, operation: str) -> Figure:
-    """The paths of the two weights, a line per fold, from the open mark to the full one (thesis Fig. 4.11)."""
+def trajectories(group: Sequence[Folds], looks: Looks, operation: str) -> Figure:
+    """Draw the paths of the two weights, a line per fold (Mistry 2023, Figure 4.11)."""
     data: list[Figure] = []
     for c in group:
         for k, (seed, first, second) in enumerate(c.paths()):
@@ -213,8 +162,8 @@ def trajectories(group: Sequence[Reading], looks: Looks, operation: str) -> Figu
     return {"data": data, "layout": with_legend(layout, (trace["name"] for trace in data))}
 
 
-def digits(group: Sequence[Reading], looks: Looks) -> Figure:
-    """How often every digit was read rightly in the test of one fold (thesis Fig. F.1)."""
+def digits(group: Sequence[Folds], looks: Looks) -> Figure:
+    """Draw how often each digit was read rightly in the test of one fold (Mistry 2023, Figure F.1)."""
     data = []
     for c in group:
         _, counts = c.confusion()
@@ -235,8 +184,8 @@ def digits(group: Sequence[Reading], looks: Looks) -> Figure:
     return {"data": data, "layout": with_legend(layout, (trace["name"] for trace in data))}
 
 
-def confusion(c: Reading) -> Figure:
-    """How often a digit was read as another in the test of one fold (thesis Fig. F.2)."""
+def confusion(c: Folds) -> Figure:
+    """Draw how often a digit was read as another in the test of one fold (Mistry 2023, Figure F.2)."""
     seed, counts = c.confusion()
     ten = list(range(10))
     data = {
@@ -265,8 +214,8 @@ def _marks(name: str, looks: Looks) -> Figure:
 
 
 def _whiskers(found: Sequence[Interval]) -> Figure:
-    up = [_finite(i.high - i.estimate) or 0.0 for i in found]
-    down = [_finite(i.estimate - i.low) or 0.0 for i in found]
+    up = [whisker(i.high - i.estimate) for i in found]
+    down = [whisker(i.estimate - i.low) for i in found]
     return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, "thickness": 1.2, "width": 2}
 
 

@@ -1,4 +1,4 @@
-"""A contest is run once, goes on after a kill, and its totals follow from its lines."""
+"""The contest: who fits what, what counts as a trial, totals, speed, and the section of the page."""
 
 import csv
 import json
@@ -7,17 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from benchmarks.harness import Journal
-from benchmarks.laws import __main__ as command
+from benchmarks import harness
 from benchmarks.laws import run
-from benchmarks.laws.judge import Outcome
+from benchmarks.laws.judge import Trial
 from benchmarks.laws.problems import Entry
 from benchmarks.laws.rivals import RIVALS, Fitted, Rival
 from benchmarks.laws.totals import speed, table, totals
-from nalm.errors import NALMError
-from nalm.report.sections.benchmarks import contest as shown
+from nalm.report.sections.benchmarks import benchmarks as shown
 
 ENTRIES = [
     Entry("laws", "reynolds-number", "open", "plain", 0),
@@ -33,26 +30,29 @@ def few(monkeypatch):
 
 
 def line(**changes):
-    base = Outcome("laws", "a", "open", "plain", 0, "nalm", True, True, "exact", 0.0, 0.1, "done", "x")
+    base = Trial("laws", "a", "open", "plain", 0, "nalm", True, True, "exact", 0.0, 0.1, "done", "x")
     return replace(base, **changes)
 
 
-def test_a_contest_writes_lines_and_totals_that_agree(few, tmp_path, capsys):
-    outcomes = run.contest(tmp_path / "laws", "nalm,log-linear", workers=1)
+def contest(path, rivals, seconds=60.0):
+    return harness.run(run.BENCHMARK, path, run.Options(rivals=rivals, seconds=seconds), workers=1)
+
+
+def test_a_contest_writes_trials_and_totals_that_agree(few, tmp_path):
+    trials = contest(tmp_path / "laws", "nalm,log-linear")
     rows = list(csv.DictReader((tmp_path / "laws.trials.csv").read_text("utf-8").splitlines()))
-    about = json.loads((tmp_path / "laws.json").read_text("utf-8"))
-    assert len(rows) == len(outcomes) == 6 and about["totals"] == totals(outcomes)
-    for t in about["totals"]:
+    found = json.loads((tmp_path / "laws.json").read_text("utf-8"))
+    assert len(rows) == len(trials) == 6 and found["totals"] == totals(trials)
+    for t in found["totals"]:
         mine = [r for r in rows if all(r[k] == t[k] for k in ("suite", "part", "variant", "rival"))]
         assert t["problems"] == len(mine) and t["exact"] == sum(r["exact"] == "True" for r in mine)
-    exact = {(t["suite"], t["variant"], t["rival"]) for t in about["totals"] if t["exact"]}
+    exact = {(t["suite"], t["variant"], t["rival"]) for t in found["totals"] if t["exact"]}
     assert {("laws", "plain", "nalm"), ("laws", "plain", "log-linear")} <= exact
-    assert about["command"].startswith("python -m benchmarks.laws results/beyond/laws --part open")
-    assert about["versions"]["nalm"] and about["cores"] and not list(tmp_path.glob("*.jsonl"))
-    assert "6 fits" in capsys.readouterr().err
+    assert found["about"]["methods"].keys() == {"nalm", "log-linear"} and found["about"]["skipped"] == {}
+    assert found["about"]["command"].endswith("laws --rivals nalm,log-linear --part open --seconds 60")
 
 
-def test_a_killed_contest_goes_on_where_it_was(few, tmp_path, monkeypatch, capsys):
+def test_an_interrupted_contest_continues_with_the_fits_that_are_missing(few, tmp_path, monkeypatch):
     calls = []
 
     def fit(x, y, names, seconds, seed):
@@ -63,38 +63,22 @@ def test_a_killed_contest_goes_on_where_it_was(few, tmp_path, monkeypatch, capsy
 
     monkeypatch.setitem(RIVALS, "one", Rival("one", fit, "always one"))
     with pytest.raises(KeyboardInterrupt):
-        run.contest(tmp_path / "laws", "one", workers=1)
-    journal = tmp_path / "laws.journal.jsonl"
-    assert len(journal.read_text("utf-8").splitlines()) == 2
-    with journal.open("a") as file:
-        file.write('{"suite": "laws", "na')  # cut by the kill
-    assert len(run.contest(tmp_path / "laws", "one", workers=1)) == 3 and len(calls) == 4
-    assert "1 of 3 fits are in" in capsys.readouterr().err and not journal.exists()
+        contest(tmp_path / "laws", "one")
+    assert len(contest(tmp_path / "laws", "one")) == 3 and len(calls) == 4
 
 
-def test_a_journal_of_other_settings_or_with_a_broken_line_is_refused(tmp_path):
-    path = tmp_path / "j.jsonl"
-    with Journal(path, {"seconds": 1}) as journal:
-        journal.add(line())
-    with pytest.raises(NALMError, match="other settings"), Journal(path, {"seconds": 2}):
-        pass
-    path.write_text(path.read_text("utf-8") + "broken\n" + "{}\n")
-    with pytest.raises(NALMError, match="Line 3"), Journal(path, {"seconds": 1}):
-        pass
-
-
-def test_what_goes_wrong_or_takes_too_long_is_an_outcome(monkeypatch):
+def test_an_error_or_an_exceeded_time_limit_is_a_trial(monkeypatch):
     def fails(*_):
         raise ValueError("no idea")
 
     monkeypatch.setitem(RIVALS, "bad", Rival("bad", fails, ""))
     monkeypatch.setitem(RIVALS, "slow", Rival("slow", lambda *_: time.sleep(600), ""))
-    bad, slow = (run.one((ENTRIES[0], name, 0.05)) for name in ("bad", "slow"))
+    bad, slow = (run.one(run.Job(ENTRIES[0], name, 0.05)) for name in ("bad", "slow"))
     assert bad.ended == "ValueError: no idea" and not bad.exact and bad.error == np.inf
     assert slow.ended == "time" and slow.seconds < 300
 
 
-def test_slow_rivals_fit_fewer_problems_and_nobody_without_a_certificate_those_outside():
+def test_slow_rivals_fit_fewer_problems_and_only_rivals_that_certify_fit_targets_outside_the_class():
     wide = Entry("cells", "sub 100 U[1,2)", "", "plain", 0)
     assert run.takes_part("nalm", wide) and not run.takes_part("gplearn", wide)
     assert run.takes_part("gplearn", replace(wide, name=run.MANY))
@@ -106,10 +90,14 @@ def test_slow_rivals_fit_fewer_problems_and_nobody_without_a_certificate_those_o
     noisy, triple = ENTRIES[1], replace(ENTRIES[2], name="add-mul-sub")
     assert run.takes_part("mlp", noisy) and not run.takes_part("gplearn", noisy)
     assert run.takes_part("gplearn", ENTRIES[2]) and not run.takes_part("gplearn", triple)
-    assert [j[1] for j in run.jobs(ENTRIES[2:], ["nalm", "gplearn"], 1.0)] == ["gplearn", "nalm"]
 
 
-def test_faster_is_measured_where_both_are_exact():
+def test_the_slowest_rivals_come_first(few):
+    found = run.jobs(run.Options(rivals="log-linear,nalm,polynomial"))
+    assert list(dict.fromkeys(j.rival for j in found)) == ["nalm", "polynomial", "log-linear"]
+
+
+def test_speed_is_compared_where_both_fits_are_exact():
     rows = [line(name=n, seconds=0.5) for n in "abc"] + [
         line(name=n, rival="gplearn", seconds=5.0) for n in "ab"
     ]
@@ -137,28 +125,23 @@ def test_the_table_fits_a_terminal():
     assert max(map(len, text.splitlines())) <= 100 and "laws blind noise 10%" in text and "1/1" in text
 
 
-def test_the_command_prints_the_table_and_refuses_in_sentences(few, tmp_path, monkeypatch):
-    import typer
-
-    app = typer.Typer()
-    app.command()(command.main)
-    done = CliRunner().invoke(app, [str(tmp_path / "laws"), "--rivals", "log-linear", "--workers", "1"])
-    assert done.exit_code == 0 and "laws open plain" in done.stdout
-    wrong = CliRunner().invoke(app, [str(tmp_path / "laws"), "--rivals", "gplaern"])
-    assert wrong.exit_code == 2 and "Did you mean 'gplearn'" in wrong.output
-    assert CliRunner().invoke(app, [str(tmp_path / "laws"), "--suites", "law"]).exit_code == 2
+def test_the_command_prints_the_table_and_refuses_unknown_names(few, tmp_path, capsys):
+    words = [str(tmp_path / "laws"), "--workers", "1", "--rivals"]
+    assert harness.main(run.BENCHMARK, [*words, "log-linear"]) == 0
+    assert "laws open plain" in capsys.readouterr().out
+    assert harness.main(run.BENCHMARK, [*words, "gplaern"]) == 2
+    assert "Did you mean 'gplearn'" in capsys.readouterr().err
+    assert harness.main(run.BENCHMARK, [*words, "log-linear", "--suites", "law"]) == 2
+    assert "Did you mean 'laws'" in capsys.readouterr().err
 
 
-def test_the_page_shows_every_rival(few, tmp_path):
-    assert shown(tmp_path) is None
-    run.contest(tmp_path / "beyond" / "laws", "polynomial,log-linear", workers=1)
-    found = shown(tmp_path)
+def test_the_section_of_the_page_has_every_rival(few, tmp_path):
+    assert shown(tmp_path) == []
+    contest(tmp_path / "beyond" / "laws", "polynomial,log-linear")
+    (found,) = shown(tmp_path)
     assert [r["name"] for r in found["rivals"]] == ["polynomial", "log-linear"]
     first = found["rows"][0]
     assert first["counted"] == "exact" and first["cells"]["log-linear"]["best"]
     assert not first["cells"]["polynomial"]["best"]
     assert [len(f["data"]) for f in found["figures"]] == [2, 2]
     json.dumps(found, allow_nan=False)
-    (tmp_path / "beyond" / "laws.json").write_text("{}")
-    with pytest.raises(NALMError, match="cannot be read"):
-        shown(tmp_path)

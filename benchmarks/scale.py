@@ -1,7 +1,7 @@
-"""What very large experiments cost on a cluster, and what holds them up: a simulation from measured rates.
+"""Estimate the cost of very large experiments on a cluster by a simulation with measured rates.
 
-python scripts/scale.py           the table of docs/scale.md
-python scripts/scale.py measure   the rates it rests on, on this machine (needs two cores and the extra ray)
+python -m benchmarks.scale           prints the table of docs/scale.md
+python -m benchmarks.scale measure   measures the rates on this machine (needs two cores and the extra ray)
 """
 
 import heapq
@@ -22,16 +22,16 @@ WAVES = 4  # tasks per share that populations are cut for
 
 @dataclass(frozen=True)
 class Driver:
-    """What the one process that hands out tasks and writes the store needs: seconds, measured."""
+    """Measured seconds of the one process that hands out tasks and writes results.db."""
 
-    task: float = 0.004  # to submit a task, hear of it, and end it
-    run: float = 60e-6  # to receive and write a finished run, on a disk that is not slower
-    bytes: int = 2_100  # of a finished run in the store
+    task: float = 0.004  # to submit a task, receive its result and end it
+    run: float = 60e-6  # to receive and write a finished run
+    bytes: int = 2_100  # of a finished run in results.db
 
 
 @dataclass(frozen=True)
 class Load:
-    """Many runs of one kind: how long each is, and what a run-step costs on a GPU that is full."""
+    """Many runs of one kind: their length, and the cost of a run-step on a fully loaded GPU."""
 
     name: str
     steps: int
@@ -40,7 +40,7 @@ class Load:
 
     @property
     def runs(self) -> int:
-        """How many make up the whole."""
+        """Return the number of runs that make up all run-steps."""
         return round(RUN_STEPS / self.steps)
 
 
@@ -53,32 +53,33 @@ LOADS = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a simulation went."""
+    """The result of a simulation."""
 
     seconds: float
     tasks: int
     gpu: float  # share of the time that the GPUs computed
-    driver: float  # share of the time that the driver was at work
+    driver: float  # share of the time that the driver was busy
     gigabytes: float
 
     @property
     def limit(self) -> str:
-        """What holds it up."""
+        """Name the part that limits the throughput."""
         return "the driver" if self.driver > 0.85 else "the GPUs" if self.gpu > 0.85 else "beginning and end"
 
 
 def simulate(load: Load, gpus: int, driver: Driver, drivers: int = 1) -> Outcome:
-    """Tasks in shares of GPUs, and drivers that serve one finished task after another.
+    """Simulate tasks in shares of GPUs, and drivers that handle one finished task after another.
 
-    A share computes at its part of a GPU's rate. Some tasks are handed out ahead, one for eight shares; a share that
-    has ended one begins such a task at once, and the driver, when it comes to the ended one, hands out another.
+    A share computes at its part of a GPU's rate. Some tasks are handed out in advance, one per eight shares; a share
+    that has finished a task starts such a task at once. When the driver handles the finished task, it hands out
+    another.
     """
     shares = gpus * SHARES
     size = min(max(load.least, math.ceil(load.runs / (WAVES * shares))), LARGEST)
     tasks = math.ceil(load.runs / size)
     computing = size * load.steps * load.seconds * SHARES
     handling = driver.task + size * driver.run
-    free = [0.0] * drivers  # when each driver has nothing to do
+    free = [0.0] * drivers  # when each driver becomes idle
     running = min(shares, tasks)
     ahead = min(shares // 8 + 1, tasks - running)
     left, idle, end = tasks - running - ahead, 0, 0.0
@@ -102,7 +103,7 @@ def simulate(load: Load, gpus: int, driver: Driver, drivers: int = 1) -> Outcome
 
 
 def table() -> str:
-    """The simulation as a table in Markdown."""
+    """Format the simulation as a table in Markdown."""
     lines = ["| load | GPUs | drivers | tasks | time | GPUs busy | driver busy | store | held up by |"]
     lines.append("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for load in LOADS:
@@ -121,7 +122,7 @@ def _spoken(seconds: float) -> str:
 
 
 def most(load: Load, driver: Driver) -> float:
-    """GPUs that one driver can serve: a run's time on a GPU over the driver's time for it."""
+    """Return how many GPUs one driver can serve: a run's time on a GPU over the driver's time for it."""
     return load.steps * load.seconds / (driver.run + driver.task / max(load.least, 1))
 
 
@@ -130,7 +131,6 @@ def most(load: Load, driver: Driver) -> float:
 
 def measure() -> None:
     """Print the rates of this machine."""
-    sys.path.insert(0, str(Path(__file__).parents[1]))
     print(f"store: {write_rate():,.0f} runs/s written")
     from nalm.lab.executors import ray as cluster
 
@@ -151,7 +151,7 @@ def measure() -> None:
 
 
 def write_rate(count: int = 5_000) -> float:
-    """Runs per second that a driver receives and writes, 51 evaluations each."""
+    """Measure the runs of 51 evaluations that a driver receives and writes per second."""
     import pickle  # as Ray hands them over
 
     import numpy as np
@@ -188,7 +188,7 @@ def write_rate(count: int = 5_000) -> float:
 
 
 def scheduling(ray: object, folder: Path, count: int = 40) -> float:
-    """Seconds that a population costs on a cluster beyond its training, with both workers warm."""
+    """Measure the seconds that a population costs on a cluster beyond its training, with both workers warm."""
     from nalm.config import Arithmetic, Case, Layer, Range, Recipe
     from nalm.engine import Run
     from nalm.lab.executors.base import Settings, attempt
@@ -213,7 +213,7 @@ def scheduling(ray: object, folder: Path, count: int = 40) -> float:
 
 
 def trained(ray: object, folder: Path, steps: int) -> float:
-    """Seconds for a job of some two core-minutes: six units, nine ranges, 25 seeds, compiled."""
+    """Measure the seconds of a job of about two core-minutes: six units, nine ranges, 25 seeds, compiled."""
     import torch
 
     from nalm.experiments import EXPERIMENTS

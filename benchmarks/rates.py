@@ -1,8 +1,9 @@
-"""Measure what one core needs per run-step, for the estimates of `nalm list`: python scripts/rates.py
+"""Measure the microseconds that one core needs per run-step, for the estimates of `nalm list`.
 
-The models most run-steps are of, compiled, 225 runs, one thread, like `nalm bench`, by the processor's own clock: the
-best of three. Takes some ten minutes, most of it compiling. What is in the table already is not measured again; give
-names to measure those.
+python -m benchmarks.rates [UNIT ...]   measures these units, or those missing in nalm/data/rates.csv
+
+Measured are the models with most run-steps, compiled, 225 runs, one thread, like `nalm bench`, in processor time,
+the best of three. This takes about ten minutes, most of it for compilation.
 """
 
 import csv
@@ -42,7 +43,7 @@ MEASURED = {
 
 
 def models() -> dict[tuple[str, int], Case]:
-    """One case of each model and number of inputs."""
+    """Return one case of each model and number of inputs."""
     found: dict[tuple[str, int], Case] = {}
     for experiment in EXPERIMENTS.values():
         for case in experiment.cases:
@@ -52,7 +53,7 @@ def models() -> dict[tuple[str, int], Case]:
 
 
 def measure(case: Case) -> float:
-    """Microseconds per run-step, for a batch of 128."""
+    """Measure the microseconds per run-step for a batch of 128."""
     program = Program([Run(case, seed, seed) for seed in range(RUNS)], torch.device("cpu"), True)
     program.advance(5, case.recipe.loss)  # compiles
 
@@ -66,7 +67,7 @@ def measure(case: Case) -> float:
 
 
 def main(names: list[str]) -> None:
-    """Measure, and write what is known after each."""
+    """Measure the rates and write the table after each."""
     torch.set_num_threads(1)
     known: dict[tuple[str, int], float] = {}
     if TARGET.exists():

@@ -1,30 +1,18 @@
-"""The plan for large experiments: its page is what its script says, and the script adds up."""
+"""The estimate for large experiments: docs/scale.md holds its table, and the simulation adds up."""
 
-import importlib.util
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
+from benchmarks import scale
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def scale():
-    spec = importlib.util.spec_from_file_location("scale", ROOT / "scripts" / "scale.py")
-    module = importlib.util.module_from_spec(spec)
-    import sys
-
-    sys.modules["scale"] = module  # dataclasses look there
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_page_holds_the_simulation(scale):
+def test_the_documentation_holds_the_simulated_table():
     assert scale.table() in (ROOT / "docs" / "scale.md").read_text("utf-8")
 
 
-def test_with_a_driver_that_takes_no_time_the_gpus_are_the_limit(scale):
+def test_with_a_driver_that_takes_no_time_the_gpus_are_the_limit():
     nothing = scale.Driver(task=0.0, run=0.0)
     for load in scale.LOADS[:2]:
         for gpus in scale.GPUS:
@@ -34,7 +22,7 @@ def test_with_a_driver_that_takes_no_time_the_gpus_are_the_limit(scale):
             assert found.driver == 0
 
 
-def test_a_driver_is_the_limit_where_it_should_be_and_more_of_them_help(scale):
+def test_a_driver_is_the_limit_where_it_should_be_and_more_of_them_help():
     short = scale.LOADS[-1]
     one = scale.simulate(short, 8, scale.Driver())
     least = short.runs * scale.Driver().run
@@ -44,7 +32,7 @@ def test_a_driver_is_the_limit_where_it_should_be_and_more_of_them_help(scale):
     assert quick.seconds < 0.6 * one.seconds
 
 
-def test_every_task_is_done_once(scale):
+def test_every_task_is_done_once():
     for load in scale.LOADS:
         found = scale.simulate(load, 8, scale.Driver())
         assert found.driver <= 1.0 and 0 < found.gpu <= 1.0
