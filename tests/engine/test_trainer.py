@@ -27,7 +27,7 @@ def test_every_kind_of_task_has_a_trainer():
     assert TRAINERS.keys() == set(KINDS)
 
 
-@pytest.mark.parametrize("kind", set(TRAINERS.values()), ids=lambda k: k.__module__)
+@pytest.mark.parametrize("kind", dict.fromkeys(TRAINERS.values()), ids=lambda k: k.__module__)
 @pytest.mark.parametrize("name", ASKED)
 def test_a_trainer_has_every_method_with_the_same_parameters(kind, name):
     asked = inspect.getattr_static(Trainer, name)
