@@ -1,1 +1,1 @@
-"""Data of the package: published numbers (claims/, one CSV file per paper), costs of steps, and a summary of results."""
+"""Data of the package: published numbers (claims/, one CSV file per paper), costs of steps, a summary of results."""

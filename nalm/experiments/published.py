@@ -8,7 +8,7 @@ import csv
 import functools
 import importlib.resources
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nalm.config import Case, Claim
@@ -19,6 +19,7 @@ COLUMNS = (
     *("task", "unit", "operation", "where", "metric"),
     *("value", "low", "high", "runs", "place", "note", "file"),
 )
+Row = dict[str, str]
 REQUIRED = ("task", "metric", "value", "place")
 
 
@@ -74,13 +75,20 @@ def numbers(paper: str) -> tuple[Claim, ...]:
 
 def parse(lines: Iterable[str], paper: Paper) -> tuple[Claim, ...]:
     """Read the lines of a paper's file; an error names the file, the line and the column to correct."""
+    return tuple(_claim(row, paper, number) for number, row in _rows(lines, paper))
+
+
+def _rows(lines: Iterable[str], paper: Paper) -> Iterator[tuple[int, Row]]:
+    """Yield the rows of a file with the number of their line, without checking their cells."""
     reader = csv.DictReader(lines)
     if tuple(reader.fieldnames or ()) != COLUMNS:
         raise NALMError(f"{paper.key}.csv needs the columns {','.join(COLUMNS)}; got {reader.fieldnames}.")
-    return tuple(_claim(row, paper, f"{paper.key}.csv, line {reader.line_num}") for row in reader)
+    for row in reader:
+        yield reader.line_num, row
 
 
-def _claim(row: dict[str, str], paper: Paper, line: str) -> Claim:
+def _claim(row: Row, paper: Paper, number: int) -> Claim:
+    line = f"{paper.key}.csv, line {number}"
     if None in row or None in row.values():
         raise NALMError(f"{line} has not {len(COLUMNS)} cells: put text that holds a comma in quotes.")
     for name in REQUIRED:
@@ -120,12 +128,18 @@ def _number(text: str, name: str, line: str) -> float | None:
 
 
 @functools.cache
-def _by_task() -> dict[str, list[Claim]]:
-    found: dict[str, list[Claim]] = {}
-    for paper in papers():
-        for claim in numbers(paper):
-            found.setdefault(claim.task, []).append(claim)
+def _by_task() -> dict[str, list[tuple[Row, Paper, int]]]:
+    """Read the rows of all papers, which is quick; claims are made of those that are needed."""
+    found: dict[str, list[tuple[Row, Paper, int]]] = {}
+    for key, paper in papers().items():
+        for number, row in _rows(_lines(key), paper):
+            found.setdefault(row["task"], []).append((row, paper, number))
     return found
+
+
+@functools.cache
+def _about(task: str) -> tuple[Claim, ...]:
+    return tuple(_claim(*row) for row in _by_task().get(task, ()))
 
 
 def claims(
@@ -138,7 +152,7 @@ def claims(
     """
     return tuple(
         claim
-        for claim in _by_task().get(task, ())
+        for claim in _about(task)
         if (not operation or claim.operation == operation)
         and (not places or claim.place.startswith(tuple(places)))
         and (not units or claim.unit in units or any(u in claim.unit for u in units if u.startswith(" ")))

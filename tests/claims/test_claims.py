@@ -21,13 +21,13 @@ def test_a_rate_agrees_within_either_interval():
     assert judge(claim("success_rate", 1.0, 0.5, 1.0), most).verdict == "agrees"
 
 
-def test_a_lower_bound_is_one():
+def test_a_rate_agrees_with_a_lower_bound_that_its_interval_reaches():
     some = outcomes("NMU", [True] * 10 + [False] * 15)
     assert judge(claim("success_rate_lower_bound", 0.4), some).verdict == "agrees"
     assert judge(claim("success_rate_lower_bound", 0.9), some).verdict == "differs"
 
 
-def test_counts_of_ranges_are_counted():
+def test_ranges_with_some_and_with_full_success_are_counted():
     runs = outcomes("NMU", [True, True]) + outcomes("NMU", [True, False], train=Range(3, 4))
     runs += outcomes("NMU", [False, False], train=Range(5, 6))
     assert judge(claim("n_ranges_nonzero_success", 2, where="3 ranges"), runs).verdict == "agrees"
@@ -58,7 +58,7 @@ def test_steps_and_sparsity_are_compared_over_solved_runs():
     assert judge(claim("solved_at_mean", 2_850), none).verdict == "not comparable"
 
 
-def test_what_cannot_be_compared_is_said():
+def test_a_claim_without_runs_or_without_rule_is_not_comparable():
     assert judge(claim("success_rate", 1.0), []).verdict == "not comparable"
     assert judge(claim("success_rate", 1.0), outcomes("NMU", [True], inputs=10)).verdict == "not comparable"
     assert judge(claim("gpu_memory", 1.0), outcomes("NMU", [True])).why == "no rule for gpu_memory"

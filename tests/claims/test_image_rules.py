@@ -44,7 +44,7 @@ def test_a_training_that_has_hardly_begun_is_shown_and_not_compared():
     assert found.why == "mean over 2 folds: 99 of 1,000 epochs were trained"
 
 
-def test_folds_that_leave_everything_open_agree_with_nothing():
+def test_folds_with_a_wide_interval_are_not_comparable_unless_they_differ():
     found = told(PRODUCT, runs(NMU, [0.1, 0.4, 0.9]), "NMU", "test_output_accuracy")
     assert found.ours.low == 0 and found.ours.high == 100
     assert found.verdict == "not comparable" and "too few runs" in found.why
@@ -95,6 +95,6 @@ def test_settings_are_those_of_the_tables():
     assert dict(SNMU.recipe.penalties)["weight"].weight == 100 and SNMU.epoch == 703
 
 
-def test_seeds_beyond_the_folds_are_no_further_folds():
+def test_seeds_beyond_the_number_of_folds_are_counted_as_runs_of_the_same_folds():
     found = told(PRODUCT, runs(NMU, [0.4, 0.41] * 10), "NMU", "test_output_accuracy")
     assert found.why == "mean over 20 runs of 10 folds" and found.ours.n == 20

@@ -107,7 +107,7 @@ def test_without_a_reference_nothing_is_judged():
     assert by_length(*runs([([9, 9, 9], 60.0)], [[1, 1, 1]])) == {}
 
 
-def test_a_reference_of_another_length_of_training_is_none():
+def test_a_reference_that_was_trained_for_other_steps_does_not_count():
     outcomes, curves = runs([([9, 1, 9], 1.0)], [[9, 1, 9]])
     shorter = NMU.replace(recipe=NMU.recipe.replace(steps=387))
     outcomes.append(outcome(shorter, 0))
@@ -165,7 +165,7 @@ def test_steps_are_compared_with_the_intervals_of_the_papers():
     assert found == stats.solved_at_published([10, 10, 0])
 
 
-def test_runs_that_all_succeed_or_fail_are_few_and_enough():
+def test_three_runs_are_enough_if_all_succeed_or_all_fail():
     given = [([9, 1, 9], 1.0), ([9, 3, 9], 1.0)]
     good, bad = (runs(given, [[9, e, 9]] * 3) for e in (1, 9))
     assert {v.verdict for v in judged(*good, "success_rate").values()} == {"agrees"}

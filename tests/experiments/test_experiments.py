@@ -1,36 +1,41 @@
-"""Every experiment keeps its contract: names resolve, claims stand beside cases, the counts are the papers'."""
+"""Every experiment: its names are known, its claims have cases and rules, and its counts are those of the papers."""
+
+import importlib
+import subprocess
+import sys
 
 import pytest
 
-from nalm.claims import RULES
+from nalm.claims.rules import RULES
 from nalm.config import Experiment
-from nalm.config.labels import labels, unit_of
+from nalm.config.labels import unit_of
 from nalm.engine import check
 from nalm.errors import NALMError
-from nalm.experiments import EXPERIMENTS, experiments
-from nalm.experiments.published import AND, claims
+from nalm.experiments import EXPERIMENTS, MODULES, below, experiments
+from nalm.experiments.names import names
+from nalm.experiments.published import AND
 
 ALL = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
 
 
 @ALL
-def test_every_name_in_it_resolves(experiment):
+def test_every_unit_loss_and_operation_of_an_experiment_is_known(experiment):
     check(experiment.cases)
 
 
 @ALL
-def test_it_survives_json(experiment):
+def test_an_experiment_is_equal_after_writing_and_reading_json(experiment):
     assert Experiment.from_json(experiment.json()) == experiment
 
 
 @ALL
-def test_it_says_what_it_asks(experiment):
+def test_an_experiment_has_a_title_seeds_and_a_name_without_slashes_around_it(experiment):
     assert experiment.title.strip() and experiment.seeds and experiment.name == experiment.name.strip("/")
 
 
 @ALL
-def test_its_claims_are_about_its_cases_and_can_be_judged(experiment):
-    names = set(labels(experiment.cases).values())
+def test_every_claim_of_an_experiment_names_its_cases_and_has_a_rule(experiment):
+    known = set(names(experiment.name, experiment.cases).labels.values())
     ranges = {str(case.train) for case in experiment.cases} | {"9 ranges"}
     hashes = {case.hash for case in experiment.cases}
     for claim in experiment.claims:
@@ -38,7 +43,7 @@ def test_its_claims_are_about_its_cases_and_can_be_judged(experiment):
         if claim.cases:
             assert hashes.issuperset(claim.cases), claim
             continue
-        assert set(claim.unit.replace(" minus ", " vs ").split(" vs ")) <= names, claim
+        assert set(claim.unit.replace(" minus ", " vs ").split(" vs ")) <= known, claim
         assert set(claim.where.split(AND)) <= ranges, claim
 
 
@@ -68,6 +73,22 @@ def test_a_prefix_stands_for_all_below_it():
     assert [e.name for e in experiments("quick")] == ["quick"]
 
 
+def test_an_experiment_is_found_without_importing_other_papers():
+    code = (
+        "import sys; from nalm.experiments import EXPERIMENTS, experiments\n"
+        "assert experiments('thesis/ch3') and EXPERIMENTS['trask/recurrent']\n"
+        "print([m for m in sys.modules if m.endswith(('heim2020', 'madsen2020', 'sequences'))])"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "[]"
+
+
+def test_the_module_of_an_experiment_is_found_by_the_first_part_of_its_name():
+    for prefix, module in MODULES:
+        found = importlib.import_module(f"nalm.experiments.{module}").EXPERIMENTS
+        assert found and below(prefix, [e.name for e in found]) == [e.name for e in found]
+
+
 @pytest.mark.parametrize("name", ["thesis/ch3/mull", "thesi", "", "quick/more"])
 def test_an_unknown_name_gets_a_suggestion(name):
     with pytest.raises(NALMError, match="There is no experiment called"):
@@ -85,12 +106,3 @@ def test_settings_follow_the_code_where_the_text_differs():
     assert dict(recipes["NMU", "multiply"].penalties)["weight"].weight == 10
     assert (recipes["NPU", "multiply"].l1.start, recipes["NPU", "divide"].l1.end) == (1e-7, 1e-7)
     assert recipes["INALU", "divide"].inalu and recipes["INALU", "divide"].clip_value == 0.1
-
-
-def test_claims_have_a_source_and_a_place():
-    found = claims("single-module, 2 inputs")
-    assert len(found) > 150
-    assert all(c.source and c.place and c.metric for c in found)
-    assert {c.where for c in claims("single-module, 2 inputs", "multiply", ("Sec 3.3.2",), ("NMU",))} == {
-        "U[1,2)"
-    }
