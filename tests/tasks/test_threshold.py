@@ -1,4 +1,4 @@
-"""When a run is solved: the table of spec 1.7, the published two-layer thresholds, and what plays no part."""
+"""When a run is solved: the table of published thresholds, the published two-layer thresholds, and what plays no part."""
 
 import importlib
 
@@ -11,7 +11,7 @@ from nalm.tasks import threshold
 module = importlib.import_module("nalm.tasks.threshold")
 
 NINE = [(-40, -20), (-6, -2), (-6.1, -1.2), (-2, -0.2), (-6, -2, 2, 6), (0.2, 2), (2, 6), (1.2, 6), (20, 40)]
-TABLE = {  # spec 1.7, in the order of these ranges
+TABLE = {  # published thresholds, in the order of these ranges
     (2, "add"): "3.67e-7, 6.67e-9, 5.73e-9, 5.38e-10, 6.67e-9, 5.39e-10, 6.66e-9, 5.56e-9, 3.67e-7",
     (2, "multiply"): "3.48e-4, 1.20e-7, 9.39e-8, 8.77e-10, 1.20e-7, 8.76e-10, 1.20e-7, 8.85e-8, 3.49e-4",
     (2, "divide"): "4.67e-10, 5.79e-10, 8.37e-10, 1.48e-9, 5.79e-10, 1.49e-9, 5.78e-10, 8.28e-10, 4.67e-10",
