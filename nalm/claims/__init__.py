@@ -19,7 +19,7 @@ from nalm.stats import Interval
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClaimVerdict:
     """A claim and our number: agrees, differs or not comparable, and the reason."""
 
     claim: Claim
@@ -33,7 +33,7 @@ class Verdict:
         return self.verdict != "not comparable"
 
 
-def judge(claim: Claim, runs: NamedRuns | Sequence[Outcome]) -> Verdict:
+def judge(claim: Claim, runs: NamedRuns | Sequence[Outcome]) -> ClaimVerdict:
     """Compare a published number with our runs.
 
     They agree if one lies within the interval of the other. A rate that was published without an interval is
@@ -41,10 +41,10 @@ def judge(claim: Claim, runs: NamedRuns | Sequence[Outcome]) -> Verdict:
     """
     rule = RULES.get(claim.metric)
     if rule is None:
-        return Verdict(claim, None, "not comparable", f"no rule for {claim.metric}")
+        return ClaimVerdict(claim, None, "not comparable", f"no rule for {claim.metric}")
     if not isinstance(runs, NamedRuns):
         runs = NamedRuns.of_cases(runs, labels(o.case for o in runs))
-    return Verdict(claim, *rule(claim, runs.about(claim)))
+    return ClaimVerdict(claim, *rule(claim, runs.about(claim)))
 
 
 def of_published(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[Outcome]:
@@ -64,7 +64,7 @@ def of_published(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[Ou
     return [o for o in outcomes if o.case.hash in hashes and not o.case.task.extends] + list(longest.values())
 
 
-def verdicts(experiment: Experiment, runs: Sequence[Outcome], curves: Curves) -> list[Verdict]:
+def verdicts(experiment: Experiment, runs: Sequence[Outcome], curves: Curves) -> list[ClaimVerdict]:
     """Compare every claim of a published experiment with the runs of its cases.
 
     ``curves`` are needed for networks on sequences only, which are judged by length; others may be missing.

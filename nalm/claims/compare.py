@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from nalm.claims import Verdict, verdicts
+from nalm.claims import ClaimVerdict, verdicts
 from nalm.claims.lengths import Curves, of_sequences
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
@@ -13,7 +13,7 @@ from nalm.results.compare import Results
 ORDER = {"differs": 0, "agrees": 1}
 
 
-def compare_folder(where: str | Path) -> dict[str, list[Verdict]]:
+def compare_folder(where: str | Path) -> dict[str, list[ClaimVerdict]]:
     """Compare the runs of a results folder, or of shipped tables, with the published claims."""
     results = source.outcomes(where)
     sequences = {name: of_sequences(runs) for name, runs in results.items()}
@@ -21,7 +21,7 @@ def compare_folder(where: str | Path) -> dict[str, list[Verdict]]:
     return compare_published(results, curves)
 
 
-def compare_published(results: Results, curves: Mapping[str, Curves]) -> dict[str, list[Verdict]]:
+def compare_published(results: Results, curves: Mapping[str, Curves]) -> dict[str, list[ClaimVerdict]]:
     """Compare the runs of each experiment with its published claims; claims that differ come first.
 
     Only runs of published cases count: other recipes and user-defined units have no claims. ``curves`` by

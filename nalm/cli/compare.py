@@ -9,7 +9,7 @@ from nalm.cli import screen
 from nalm.cli.app import Json, app, print_json
 
 if TYPE_CHECKING:
-    from nalm.claims import Verdict
+    from nalm.claims import ClaimVerdict
 
 PUBLISHED = "published"
 
@@ -41,7 +41,7 @@ def compare(
         screen.show(part)
 
 
-def _published(found: "dict[str, list[Verdict]]", as_json: bool) -> None:
+def _published(found: "dict[str, list[ClaimVerdict]]", as_json: bool) -> None:
     """Print the claims that differ from ours, and how many there are."""
 
     from nalm.cli.tables import results as tables
@@ -64,7 +64,7 @@ def _published(found: "dict[str, list[Verdict]]", as_json: bool) -> None:
         typer.echo(f"Most of them: {reasons.most_common(1)[0][0]}.")
 
 
-def _plain(experiment: str, v: "Verdict") -> dict[str, Any]:
+def _plain(experiment: str, v: "ClaimVerdict") -> dict[str, Any]:
     from nalm.results.compare import plain_interval
 
     about = ("unit", "operation", "where", "metric", "value", "low", "high", "n", "source", "place")

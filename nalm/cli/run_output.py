@@ -10,7 +10,7 @@ from nalm.cli.app import print_json
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from nalm.claims import Verdict
+    from nalm.claims import ClaimVerdict
     from nalm.config import Experiment
     from nalm.results.runs import Outcome
     from nalm.results.summary import Summary
@@ -54,7 +54,7 @@ def results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
         print_json(lines)
 
 
-def agreement(ours: "Sequence[Verdict]") -> str:
+def agreement(ours: "Sequence[ClaimVerdict]") -> str:
     """Say how many published numbers agree with ours or, if none can be compared, why."""
     compared = [v for v in ours if v.compared]
     if not compared:

@@ -33,7 +33,7 @@ class _OfOperands(Task):
     threshold: Threshold = field(default_factory=Threshold)
 
     def check(self) -> None:
-        for name, kind in (*((n, "Lists") for n in LISTS), *((n, "System") for n in SYSTEMS)):
+        for name, kind in (*((n, "Lists") for n in LISTS), *((n, "SystemTask") for n in SYSTEMS)):
             require(
                 self.operation != name, f"{name!r} needs a task of another kind: write {kind}({name!r}, ...)."
             )
@@ -125,7 +125,7 @@ class Lists(Task):
 
 
 @dataclass(frozen=True)
-class System(Task):
+class SystemTask(Task):
     """Differential equations fitted to a published trajectory; ``counts`` asks how many parameters exceed a size."""
 
     operation: str

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from nalm.config.images import Colour, ImageSequence, OfImages, TwoDigits
 from nalm.config.layer import Layer
-from nalm.config.numbers import Arithmetic, Lists, Recurrent, System
+from nalm.config.numbers import Arithmetic, Lists, Recurrent, SystemTask
 from nalm.config.ranges import Range
 from nalm.config.recipe import Recipe
 from nalm.config.task import Task
@@ -70,7 +70,7 @@ class StoredCase(Value):
         if self.digits is not None:
             return LAYOUTS[self.digits.layout]
         if self.operation in SYSTEMS:
-            return System
+            return SystemTask
         if self.operation in LISTS:
             return Lists
         return Recurrent if self.times else Arithmetic

@@ -17,7 +17,7 @@ from nalm.config import (
     ImageSequence,
     Lists,
     Recurrent,
-    System,
+    SystemTask,
     Task,
     TwoDigits,
 )
@@ -79,13 +79,13 @@ class Trainer(Protocol):
 
 
 TRAINERS: dict[type[Task], type[Trainer]] = {
-    Arithmetic: numbers.Training,
-    Recurrent: numbers.Training,
-    Lists: numbers.Training,
-    System: systems.Training,
-    TwoDigits: images.Training,
-    Colour: images.Training,
-    ImageSequence: images.Training,
+    Arithmetic: numbers.NumberTrainer,
+    Recurrent: numbers.NumberTrainer,
+    Lists: numbers.NumberTrainer,
+    SystemTask: systems.SystemTrainer,
+    TwoDigits: images.ImageTrainer,
+    Colour: images.ImageTrainer,
+    ImageSequence: images.ImageTrainer,
 }
 
 

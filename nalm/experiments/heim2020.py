@@ -19,7 +19,7 @@ On the large sum an NMU ends either with one of the hundred sums, and the publis
 
 import statistics
 
-from nalm.config import Arithmetic, Case, Claim, Experiment, Growth, Layer, Ramp, Range, Recipe, System
+from nalm.config import Arithmetic, Case, Claim, Experiment, Growth, Layer, Ramp, Range, Recipe, SystemTask
 from nalm.config.ranges import grid, sequence
 from nalm.config.threshold import Threshold
 from nalm.experiments.published import claims, tied
@@ -102,7 +102,7 @@ def system(name: str, width: int, pressure: float) -> Case:
     l1 = Growth(pressure, pressure) if pressure else None
     return Case(
         model,
-        System(
+        SystemTask(
             "fractional_sir",
             Range(0, 200),
             Range(0, 200),

@@ -9,7 +9,7 @@ from nalm.networks.lines import LineNetwork as LineNetwork
 from nalm.networks.loop import Loop as Loop
 from nalm.networks.registers import Counter as Counter
 from nalm.networks.registers import Paths as Paths
-from nalm.networks.registers import Recurrent as Recurrent
+from nalm.networks.registers import RegisterLoop as RegisterLoop
 from nalm.networks.registers import Smallest as Smallest
 from nalm.networks.selector import FrozenSelector as FrozenSelector
 from nalm.networks.selector import Selector as Selector

@@ -18,7 +18,7 @@ from nalm.units import NAU, NSR, NSRNAU, Unit
 from nalm.units.base import Formulas, Spelled, Symbols
 
 
-class Recurrent(Composite):
+class RegisterLoop(Composite):
     """Units applied to the elements of a list one after another; its formula is that of one step.
 
     ``in_features`` is the length of the lists in training; the network accepts any length of two or more.
@@ -62,7 +62,7 @@ class Recurrent(Composite):
         return [self.step(list(sympy.symbols("x q d h")), {n: self.of(n, w) for n in self.parts_by_name()})]
 
 
-class Smallest(Recurrent):
+class Smallest(RegisterLoop):
     r"""Keeps one of the element and the state: :math:`h_t = \mathrm{NSRNAU}(x_t, h_{t-1})`, :math:`h_1 = x_1`.
 
     >>> unit = Smallest(2, 1)
@@ -87,7 +87,7 @@ class Smallest(Recurrent):
         return self.cell.expressions([element, state], w["cell"])[0]
 
 
-class Counter(Recurrent):
+class Counter(RegisterLoop):
     r"""Adds up a comparison with the first element q: :math:`h_t = \mathrm{NAU}(\mathrm{NSR}(x_t, q), h_{t-1})`."""
 
     register: NSR
@@ -111,7 +111,7 @@ class Counter(Recurrent):
         return self.sum.expressions([found, state], w["sum"])[0]
 
 
-class Paths(Recurrent):
+class Paths(RegisterLoop):
     r"""Computes the distance from the first node to the last, edge by edge as Bellman and Ford do.
 
     .. math:: h_v \leftarrow \mathrm{NSRNAU}(d_u + x_{uv}, h_v) \text{ for all } u, \qquad d_v = h_v

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nalm.claims import Verdict, verdicts
+from nalm.claims import ClaimVerdict, verdicts
 from nalm.config import Case
 from nalm.config.labels import unit_of
 from nalm.errors import NALMError, unknown
@@ -28,7 +28,7 @@ class Study:
     title: str
     outcomes: list[Outcome]
     summaries: list[Summary]
-    verdicts: list[Verdict]
+    verdicts: list[ClaimVerdict]
     curves: Curves
     about: dict[str, Any]
     missing: int = 0  # runs of the published experiment that are not here

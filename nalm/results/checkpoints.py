@@ -34,7 +34,7 @@ class Checkpoint:
     runs: tuple[Key, ...]
 
     def arrays(self, wanted: Sequence[Key] | None = None) -> Arrays:
-        """Return the state of the ``wanted`` runs (default: all), in the form that ``Training.restore`` takes."""
+        """Return the state of the ``wanted`` runs (default: all), in the form that ``Trainer.restore`` takes."""
         try:
             arrays, _ = read_arrays(self.path)
         except (safetensors.SafetensorError, OSError, ValueError, TypeError, KeyError) as error:

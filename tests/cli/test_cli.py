@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import nalm
 from nalm import cli
-from nalm.claims import Verdict
+from nalm.claims import ClaimVerdict
 from nalm.cli.run_output import agreement
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
@@ -53,8 +53,8 @@ def test_a_mistake_ends_in_one_sentence(monkeypatch, capsys):
 
 def test_numbers_that_cannot_be_compared_are_not_said_to_differ():
     claim = EXPERIMENTS["mnist/colour"].claims[0]
-    short = Verdict(claim, None, "not comparable", "60 of 1,000 epochs were trained")
-    same, other = (Verdict(claim, None, word, "") for word in ("agrees", "differs"))
+    short = ClaimVerdict(claim, None, "not comparable", "60 of 1,000 epochs were trained")
+    same, other = (ClaimVerdict(claim, None, word, "") for word in ("agrees", "differs"))
     assert agreement([short]) == "None of them can be compared yet: 60 of 1,000 epochs were trained."
     assert agreement([short, same, other]) == "1 of 2 published numbers agree with ours."
 

@@ -23,7 +23,7 @@ from nalm.config import (
     Ramp,
     Range,
     Recipe,
-    System,
+    SystemTask,
     Task,
     Threshold,
 )
@@ -193,7 +193,7 @@ def test_there_is_a_task_of_every_kind_and_each_kind_is_listed():
     for task, others in TASKS.items():
         fields = {f.name for f in dataclasses.fields(task)}
         assert set(others) == fields - (
-            {"operation"} if isinstance(task, System) else set()
+            {"operation"} if isinstance(task, SystemTask) else set()
         )  # there is one system
 
 

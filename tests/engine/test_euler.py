@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from nalm.engine import product
-from nalm.engine.systems import Training, euler, lbfgs
+from nalm.engine.systems import SystemTrainer, euler, lbfgs
 from nalm.experiments.heim2020 import SYSTEMS
 from nalm.tasks.epidemic import START, FractionalSIR, published
 
@@ -16,7 +16,7 @@ def fitting(*keys, seeds=(0,), steps=3_000, polish=1_000):
     cases = [
         c.replace(recipe=c.recipe.replace(steps=steps, polish=polish)) for c in (SYSTEMS[key] for key in keys)
     ]
-    return Training(product(cases, list(seeds)), CPU, compiled=False)
+    return SystemTrainer(product(cases, list(seeds)), CPU, compiled=False)
 
 
 def test_reading_between_steps_is_exact_for_straight_lines_and_at_steps():

@@ -6,7 +6,7 @@ import torch
 
 from nalm.config import Arithmetic, Case, Growth, Layer, Ramp, Range, Recipe
 from nalm.engine import Run, populations, product, train
-from nalm.engine.numbers import Training
+from nalm.engine.numbers import NumberTrainer
 from nalm.engine.numbers.program import Program
 
 CPU = torch.device("cpu")
@@ -65,10 +65,10 @@ def test_a_member_of_not_numbers_leaves_its_neighbours_alone_even_under_clipping
     """Per-run norm clipping: a NaN gradient of one run must not reach the others."""
     clipped = case("NMRU", operation="divide", clip_norm=1.0)
     broken = clipped.replace(test=Range(2, 6), train=Range(1, 2))
-    training = Training([Run(broken, 0, 0), Run(clipped, 1, 1)], CPU, compiled=False)
+    training = NumberTrainer([Run(broken, 0, 0), Run(clipped, 1, 1)], CPU, compiled=False)
     with torch.no_grad():
         training.program.params["layers.0.weight"][0] = float("nan")
-    alone = Training([Run(clipped, 1, 0)], CPU, compiled=False)
+    alone = NumberTrainer([Run(clipped, 1, 0)], CPU, compiled=False)
     for t in (training, alone):
         while not t.finished:
             t.advance()
@@ -80,13 +80,13 @@ def test_a_member_of_not_numbers_leaves_its_neighbours_alone_even_under_clipping
 def test_state_can_be_taken_out_and_put_back_exactly():
     cases = [case(), case("NMU", -2, -1)]
     runs = populations(product(cases, range(3)))[0]
-    straight = Training(runs, CPU, compiled=False)
+    straight = NumberTrainer(runs, CPU, compiled=False)
     while not straight.finished:
         straight.advance()
-    first = Training(runs, CPU, compiled=False)
+    first = NumberTrainer(runs, CPU, compiled=False)
     first.advance()
     state = first.state()
-    second = Training(runs, CPU, compiled=False)
+    second = NumberTrainer(runs, CPU, compiled=False)
     second.restore(state)
     while not second.finished:
         second.advance()
@@ -101,9 +101,9 @@ def test_state_can_be_taken_out_and_put_back_exactly():
 
 def test_state_of_another_population_is_refused():
     runs = populations(product([case()], range(3)))[0]
-    state = Training(runs[:2], CPU, compiled=False).state()
+    state = NumberTrainer(runs[:2], CPU, compiled=False).state()
     with pytest.raises(ValueError, match="another population"):
-        Training(runs, CPU, compiled=False).restore(state)
+        NumberTrainer(runs, CPU, compiled=False).restore(state)
 
 
 @pytest.mark.slow

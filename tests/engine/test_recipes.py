@@ -5,7 +5,7 @@ import torch
 
 from nalm.config import Arithmetic, Case, Growth, Layer, Ramp, Range, Recipe
 from nalm.engine import Run, train
-from nalm.engine.numbers import Training
+from nalm.engine.numbers import NumberTrainer
 
 CPU = torch.device("cpu")
 ONE = Case((Layer("NMU"),), Arithmetic("multiply", Range(1, 2), Range(2, 6)), Recipe(steps=20, batch=16))
@@ -47,7 +47,7 @@ def test_every_part_of_a_recipe_trains(change, plain):
 
 def test_the_loss_switches_at_its_step():
     case = ONE.replace(recipe=Recipe(steps=1_200, loss="pcc", then="mse", switch=700))
-    training, used = Training([Run(case, 0, 0)], CPU, compiled=False), []
+    training, used = NumberTrainer([Run(case, 0, 0)], CPU, compiled=False), []
     original = training.program.advance
     training.program.advance = lambda steps, name: (used.append((steps, name)), original(steps, name))[1]
     while not training.finished:
@@ -57,7 +57,7 @@ def test_the_loss_switches_at_its_step():
 
 def test_growing_weights_change_on_the_host_at_evaluations():
     case = ONE.replace(recipe=Recipe(steps=3_000, batch=8, l1=Growth(1e-3, 1e-1, every=1_000)))
-    training, seen = Training([Run(case, 0, 0)], CPU, compiled=False), []
+    training, seen = NumberTrainer([Run(case, 0, 0)], CPU, compiled=False), []
     while not training.finished:
         training.advance()
         seen.append(round(float(training.program.settings["l1"][0]), 6))

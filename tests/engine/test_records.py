@@ -6,7 +6,7 @@ import torch
 
 from nalm.config import Arithmetic, Case, Layer, Range, Recipe, Threshold
 from nalm.engine import product
-from nalm.engine.numbers import Training
+from nalm.engine.numbers import NumberTrainer
 from nalm.engine.records import MOST, Records
 from nalm.results.runs import best
 
@@ -63,13 +63,13 @@ def test_a_long_run_goes_on_exactly_where_it_was_taken_out(monkeypatch):
     monkeypatch.setattr("nalm.engine.records.MOST", 16)
     monkeypatch.setattr("nalm.engine.numbers.data.EVALUATION", 100)
     runs, cpu = product([CASE], [0, 1, 2]), torch.device("cpu")
-    whole = Training(runs, cpu, compiled=False)
+    whole = NumberTrainer(runs, cpu, compiled=False)
     while not whole.finished:
         whole.advance()
-    first = Training(runs, cpu, compiled=False)
+    first = NumberTrainer(runs, cpu, compiled=False)
     for _ in range(23):
         first.advance()
-    second = Training(runs, cpu, compiled=False)
+    second = NumberTrainer(runs, cpu, compiled=False)
     second.restore({name: t.clone() for name, t in first.state().items()})
     while not second.finished:
         second.advance()

@@ -13,7 +13,7 @@ import torch
 
 from nalm.config import Arithmetic, Case, Experiment, Layer, Range, Recipe
 from nalm.engine import Run
-from nalm.engine.numbers import Training
+from nalm.engine.numbers import NumberTrainer
 from nalm.errors import NALMError
 from nalm.lab.executors.base import Job, Settings, attempt, write_checkpoints
 from nalm.lab.run import run
@@ -86,7 +86,7 @@ def test_several_processes_give_what_one_gives(tmp_path):
 
 def begun(folder, steps, runs, save=True):
     """A population trained half way, as a killed process leaves it."""
-    training = Training(runs, torch.device("cpu"), compiled=False)
+    training = NumberTrainer(runs, torch.device("cpu"), compiled=False)
     while training.at < steps:
         training.advance()
     keys = [(r.case.hash, r.seed) for r in runs]

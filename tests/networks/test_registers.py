@@ -6,11 +6,11 @@ import torch
 
 import nalm
 from nalm.errors import NALMError
-from nalm.networks import NETWORKS, Counter, Paths, Recurrent, Smallest
+from nalm.networks import NETWORKS, Counter, Paths, RegisterLoop, Smallest
 from nalm.tasks.lists import of_list
 from nalm.units import NAU, NSR, NSRNAU
 
-LOOPS = [name for name, network in NETWORKS.items() if issubclass(network, Recurrent)]
+LOOPS = [name for name, network in NETWORKS.items() if issubclass(network, RegisterLoop)]
 
 TASKS = {"Smallest": "smallest", "Counter": "count", "Paths": "shortest_path"}
 

@@ -19,7 +19,7 @@ from nalm.discover.law import files as saved
 from nalm.discover.regressor import NALMRegressor
 from nalm.engine import Run
 from nalm.engine.images import mnist
-from nalm.engine.numbers import Training
+from nalm.engine.numbers import NumberTrainer
 from nalm.formulas.parse import parse
 from nalm.lab.executors.base import tensors
 from nalm.lab.status import status
@@ -141,7 +141,7 @@ def checkpoint(folder: Path) -> Target:
     """A checkpoint, and what training makes of it; its sum always fits, or nothing would get further."""
     fits = mock.patch.object(checkpoints, "_checksum", lambda arrays, about: "sum")
     wanted = [Run(case(), seed, seed) for seed in range(3)]
-    training = Training(wanted, torch.device("cpu"), compiled=False)
+    training = NumberTrainer(wanted, torch.device("cpu"), compiled=False)
     training.advance()
     keys = [(run.case.hash, run.seed) for run in wanted]
     with fits:
@@ -151,7 +151,7 @@ def checkpoint(folder: Path) -> Target:
     def load(data: bytes) -> None:
         path.write_bytes(_put_together(data))
         found = checkpoints.open_checkpoint(path)
-        part = Training.__new__(Training)
+        part = NumberTrainer.__new__(NumberTrainer)
         part.__dict__.update(training.__dict__)
         with fits:
             state = found.arrays([key for key in keys if key in found.runs] or keys)

@@ -14,7 +14,9 @@ from nalm.operations import OPERATIONS
 from nalm.tasks import Target, offset, subsets
 from nalm.tasks.operands import apply, masks
 
-PUBLISHED = "5,5,8,8,7,3,3,4,3,5,4,0,6,2,8,8,5,1,3,5,3,8,5,3,2"  # of 10 inputs and seeds 0 to 24, by the code of Madsen 2020
+PUBLISHED = (
+    "5,5,8,8,7,3,3,4,3,5,4,0,6,2,8,8,5,1,3,5,3,8,5,3,2"  # 10 inputs, seeds 0 to 24 (Madsen 2020, code)
+)
 SMT = Case((Layer("NMU"),), Arithmetic("multiply", Range(1, 2), Range(2, 6)))
 TEN = SMT.replace(inputs=10)
 ADT = SMT.replace(inputs=100, subset=25, overlap=12)

@@ -1,4 +1,4 @@
-"""When a run is solved: the table of published thresholds, the published two-layer thresholds, and what plays no part."""
+"""When a run is solved: published thresholds of one and of two layers, and what plays no part."""
 
 import importlib
 

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from nalm import stats
-from nalm.claims import Verdict
+from nalm.claims import ClaimVerdict
 from nalm.claims.lengths import Kind, Length, Row, published, titles
 from nalm.claims.rules.images import folds
 from nalm.claims.rules.spreads import median_spread
@@ -129,7 +129,7 @@ def _short(value: float) -> str:
     return "1.0" if text == "1.00" else text.removeprefix("0")
 
 
-def beside(verdicts: Iterable[Verdict]) -> Table:
+def beside(verdicts: Iterable[ClaimVerdict]) -> Table:
     """Show published numbers beside ours."""
     table = Table(
         "claim", "published", "ours", "", title="Beside the published numbers", title_justify="left"

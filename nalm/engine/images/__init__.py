@@ -4,4 +4,4 @@
 loads the files of MNIST.
 """
 
-from nalm.engine.images.training import Training as Training
+from nalm.engine.images.training import ImageTrainer as ImageTrainer

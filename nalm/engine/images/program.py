@@ -31,7 +31,7 @@ CHUNKS = 1_000  # of a set, at most
 Tensors = dict[str, Tensor]
 
 
-class Program:
+class ImageProgram:
     """The layout, the network and the compiled functions that the runs of a case share."""
 
     def __init__(
@@ -129,7 +129,7 @@ class Program:
 class Member:
     """One run of a program."""
 
-    def __init__(self, program: Program, seed: int):
+    def __init__(self, program: ImageProgram, seed: int):
         self.program, self.seed = program, seed
         device, case = program.device, program.case
         self.stream = torch.cuda.Stream() if device.type == "cuda" else None

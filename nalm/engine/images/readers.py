@@ -87,7 +87,7 @@ def softargmax(logits: Tensor, first: int = 0) -> Tensor:
     return (torch.softmax(logits, -1) * digits).sum(-1)
 
 
-class TwoDigits(nn.Module):
+class TwoDigitReader(nn.Module):
     """Two digits, however they are read, and the layers that calculate with them."""
 
     arithmetic: Network
@@ -110,7 +110,7 @@ class TwoDigits(nn.Module):
         self.arithmetic.project()
 
 
-class Pair(TwoDigits):
+class Pair(TwoDigitReader):
     """Two images side by side, read by one classifier."""
 
     def __init__(self, layers: Sequence[Layer], first: int, precision: torch.dtype = torch.float32):

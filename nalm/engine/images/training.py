@@ -9,17 +9,17 @@ from torch import Tensor
 
 from nalm.config import Case
 from nalm.engine.images.layouts import LAYOUTS
-from nalm.engine.images.program import Member, Program
+from nalm.engine.images.program import ImageProgram, Member
 from nalm.engine.images.trained import Trained
 from nalm.engine.plan import Run
 from nalm.results.runs import Runs
 
 
-class Training:
+class ImageTrainer:
     """Trains some runs of one program side by side; it can be stopped after any turn and continued exactly."""
 
     def __init__(self, runs: Sequence[Run], device: torch.device, *, compiled: bool = True, data: str = ""):
-        self.program = Program(runs[0].case, data, device, compiled)
+        self.program = ImageProgram(runs[0].case, data, device, compiled)
         self.members = [Trained(run, Member(self.program, run.seed)) for run in runs]
 
     @staticmethod

@@ -3,4 +3,4 @@
 ``program.py`` is one compiled step of many runs, ``training.py`` repeats it and evaluates between blocks of steps.
 """
 
-from nalm.engine.numbers.training import Training as Training
+from nalm.engine.numbers.training import NumberTrainer as NumberTrainer

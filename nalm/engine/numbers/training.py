@@ -28,7 +28,7 @@ LONGEST = 5_000  # parameters of a network whose formula is spelt
 RECORDED = ("curves", "trajectories", "steps", "places")  # parts of a state that grow
 
 
-class Training:
+class NumberTrainer:
     """Trains one population; it can be stopped after any block, saved, and continued exactly."""
 
     def __init__(self, runs: Sequence[Run], device: torch.device, *, compiled: bool = True, data: str = ""):

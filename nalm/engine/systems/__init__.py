@@ -3,4 +3,4 @@
 ``euler.py`` integrates and differentiates, ``lbfgs.py`` is the optimiser of the last steps.
 """
 
-from nalm.engine.systems.training import Training as Training
+from nalm.engine.systems.training import SystemTrainer as SystemTrainer

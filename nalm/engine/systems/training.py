@@ -30,7 +30,7 @@ BLOCK = 50  # evaluations of L-BFGS between two looks at who is done
 PATIENCE = 3  # evaluations of L-BFGS per step it may take
 
 
-class Training:
+class SystemTrainer:
     """Fits one population of systems to the published epidemic."""
 
     def __init__(self, runs: Sequence[Run], device: torch.device, *, compiled: bool = True, data: str = ""):

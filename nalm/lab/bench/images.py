@@ -16,7 +16,7 @@ from torch.nn import functional as T
 from nalm.config import Case, Layer
 from nalm.engine import device_for
 from nalm.engine.images.data import normalised
-from nalm.engine.images.program import Member, Program
+from nalm.engine.images.program import ImageProgram, Member
 from nalm.engine.images.readers import softargmax
 from nalm.experiments.mnist.two_digits import pressed, product, reading
 
@@ -67,7 +67,7 @@ def _timed(step: Callable[[], object], device: torch.device, steps: int) -> floa
     return best * 1e3
 
 
-def plain(program: Program, device: torch.device, steps: int) -> float:
+def plain(program: ImageProgram, device: torch.device, steps: int) -> float:
     """Return the milliseconds per step of one fold with torch's modules, dropout and Adam, eagerly."""
     case, pictures = program.case, program.pictures
     network = Plain().to(device)
@@ -88,7 +88,7 @@ def plain(program: Program, device: torch.device, steps: int) -> float:
     return _timed(step, device, steps)
 
 
-def ours(program: Program, folds: int, steps: int) -> float:
+def ours(program: ImageProgram, folds: int, steps: int) -> float:
     """Return the milliseconds per step of one fold when several are trained together."""
     members = [Member(program, seed) for seed in range(folds)]
     for member in members:
@@ -108,12 +108,12 @@ def bench(device: torch.device, quick: bool, data: str, show: Callable[[Speed], 
     on_gpu = device.type == "cuda"
     case = _case(on_gpu, data)
     steps = 300 if on_gpu else 3
-    base = Program(case, data, device, False)
+    base = ImageProgram(case, data, device, False)
     slow = plain(base, device, steps)
     rows = [Speed("plain eager loop, one fold", device.type, 1, case.recipe.batch, slow, 1.0)]
     show(rows[-1])
 
-    def add(name: str, program: Program, folds: int) -> None:
+    def add(name: str, program: ImageProgram, folds: int) -> None:
         ms = ours(program, folds, steps)
         rows.append(Speed(name, device.type, folds, case.recipe.batch, ms, slow / ms))
         show(rows[-1])
@@ -122,10 +122,10 @@ def bench(device: torch.device, quick: bool, data: str, show: Callable[[Speed], 
         add("eager, draws", base, 1)
         return rows
     if not quick:
-        add("captured, float32", Program(case, data, device, False, torch.float32), 1)
+        add("captured, float32", ImageProgram(case, data, device, False, torch.float32), 1)
         add("captured, bfloat16", base, 1)
-        add("captured, compiled, float32", Program(case, data, device, True, torch.float32), 1)
-    program = Program(case, data, device, True)
+        add("captured, compiled, float32", ImageProgram(case, data, device, True, torch.float32), 1)
+    program = ImageProgram(case, data, device, True)
     for folds in TOGETHER:
         add("captured, compiled, bfloat16", program, folds)
     return rows

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nalm.claims import Verdict
+from nalm.claims import ClaimVerdict
 from nalm.report.figures import interval, number
 from nalm.report.study import Study
 
@@ -14,7 +14,7 @@ def claims(study: Study) -> list[dict[str, Any]]:
     return sorted(map(_row, study.verdicts), key=lambda row: ORDER.index(row["verdict"]))
 
 
-def _row(v: Verdict) -> dict[str, Any]:
+def _row(v: ClaimVerdict) -> dict[str, Any]:
     c = v.claim
     return {
         "what": c.metric.replace("_", " "),

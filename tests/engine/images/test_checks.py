@@ -6,7 +6,7 @@ from layouts import CASES
 
 from nalm.config import Growth, Layer, Threshold, grid
 from nalm.engine import check
-from nalm.engine.images.program import Member, Program
+from nalm.engine.images.program import ImageProgram, Member
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
 from nalm.lab.run import run
@@ -58,7 +58,7 @@ def test_a_run_is_refused_before_it_makes_a_folder(tmp_path):
 
 def test_starts_and_rmsprops_decay_are_as_asked_for():
     recipe = CASES["pair"].recipe.replace(starts=(("0.weight", 0.25, 0.25),), optimiser="rmsprop", decay=0.5)
-    program = Program(CASES["pair"].replace(recipe=recipe), "", torch.device("cpu"), False)
+    program = ImageProgram(CASES["pair"].replace(recipe=recipe), "", torch.device("cpu"), False)
     member = Member(program, 0)
     assert member.params["arithmetic.layers.0.weight"].tolist() == [[0.25, 0.25]]
     assert program.optimiser.decay == 0.5

@@ -7,8 +7,8 @@ from nalm import config
 from nalm.config import Case, Layer, Recipe
 from nalm.engine.images.data import resident
 from nalm.engine.images.examples import examples
-from nalm.engine.images.layouts.colour import Colour, Colours, Localiser
-from nalm.engine.images.program import Member, Program
+from nalm.engine.images.layouts.colour import ColourReader, Colours, Localiser
+from nalm.engine.images.program import ImageProgram, Member
 from nalm.engine.images.readers import buffers, starts
 from nalm.engine.images.spline import control_points
 from nalm.engine.images.trained import Trained
@@ -18,8 +18,8 @@ SMALL = config.Colour("multiply", source="drawn", samples=3, folds=3, validation
 CASE = Case((Layer("NMU"),), SMALL, Recipe(steps=1, batch=4))
 
 
-def colour(identity: bool) -> Colour:
-    return Colour((Layer("NMU"),), 0, identity)
+def colour(identity: bool) -> ColourReader:
+    return ColourReader((Layer("NMU"),), 0, identity)
 
 
 def given(network: torch.nn.Module, seed: int = 0) -> torch.nn.Module:
@@ -29,7 +29,7 @@ def given(network: torch.nn.Module, seed: int = 0) -> torch.nn.Module:
 
 
 def test_the_network_has_the_published_numbers_of_parameters():
-    count = {name: p.numel() for name, p in Colour((Layer("NMU"),), 0, False).named_parameters()}
+    count = {name: p.numel() for name, p in ColourReader((Layer("NMU"),), 0, False).named_parameters()}
     localiser = sum(n for name, n in count.items() if name.startswith("localisers.0"))
     assert localiser == 1_020 + 10_020 + 10_272 + 1_056  # thesis Fig. E.2
     assert sum(n for name, n in count.items() if name.startswith("reader")) == 608 + 18_496 + 524_416 + 1_290
@@ -85,7 +85,7 @@ def test_poses_are_drawn_anew_at_every_step():
 
 
 def test_evaluations_draw_their_own_poses():
-    program = Program(CASE, "", torch.device("cpu"), compiled=False)
+    program = ImageProgram(CASE, "", torch.device("cpu"), compiled=False)
     member = Member(program, 0)
     keys = [member.tables["transform"], *(s["transform"] for s in member.sets.values())]
     assert len({tuple(k.tolist()) for k in keys}) == 4
@@ -94,7 +94,7 @@ def test_evaluations_draw_their_own_poses():
 @pytest.mark.parametrize("identity", [False, True])
 def test_a_step_moves_every_part(identity):
     case = CASE.replace(identity=identity)
-    member = Member(Program(case, "", torch.device("cpu"), compiled=False), 0)
+    member = Member(ImageProgram(case, "", torch.device("cpu"), compiled=False), 0)
     before = {n: p.clone() for n, p in member.params.items()}
     member.shuffle(0)
     member.advance("mse")
@@ -104,7 +104,7 @@ def test_a_step_moves_every_part(identity):
 
 
 def test_the_first_fold_shows_what_it_sees():
-    program = Program(CASE, "", torch.device("cpu"), compiled=False)
+    program = ImageProgram(CASE, "", torch.device("cpu"), compiled=False)
     shown = examples(Member(program, 0))
     shapes = {name.removeprefix("examples."): tuple(value.shape) for name, value in shown.items()}
     assert shapes == {"input": (4, 2, 42, 42), "seen": (4, 2, 2, 42, 42), "digits": (4, 2), "read": (4, 2)}
@@ -116,7 +116,7 @@ def test_the_first_fold_shows_what_it_sees():
 def test_noise_and_poses_go_on_where_they_were():
     """Four steps are two steps, taken out, put back, and two more."""
     case = CASE.replace(model=(Layer("SNMU", options=(("noise_range", "batch"),)),))
-    program = Program(case, "", torch.device("cpu"), compiled=False)
+    program = ImageProgram(case, "", torch.device("cpu"), compiled=False)
     whole, first, second = (Trained(Run(case, 1, 0), Member(program, 1)) for _ in range(3))
     for trained, steps in ((whole, 4), (first, 2)):
         trained.member.shuffle(0)

@@ -6,7 +6,7 @@ from layouts import CASES
 
 from nalm.engine.images.data import resident
 from nalm.engine.images.layouts.colour import Colours
-from nalm.engine.images.program import Member, Program
+from nalm.engine.images.program import ImageProgram, Member
 
 pytestmark = [
     pytest.mark.slow,
@@ -31,7 +31,7 @@ def test_poses_are_the_same():
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("name", CASES)
 def test_captured_steps_and_evaluations_are_the_plain_ones(name, compiled):
-    program = Program(CASES[name], "", torch.device("cuda"), compiled=compiled)
+    program = ImageProgram(CASES[name], "", torch.device("cuda"), compiled=compiled)
     captured, plain = Member(program, 0), Member(program, 0)
     plain._do = lambda _, function, *arguments: function(*arguments)
     said = []

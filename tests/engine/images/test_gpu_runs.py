@@ -6,8 +6,8 @@ from torch.nn import functional as T
 
 from nalm.config import Layer, TwoDigits
 from nalm.engine import Run
-from nalm.engine.images import Training
-from nalm.engine.images.program import Member, Program
+from nalm.engine.images import ImageTrainer
+from nalm.engine.images.program import ImageProgram, Member
 from nalm.experiments.mnist.two_digits import BATCH, lasting, pressed, reading
 
 pytestmark = [
@@ -28,7 +28,7 @@ def weights(training, i=0):
 
 
 def trained(runs, state=None, stop=None):
-    training = Training(runs, torch.device("cuda"))
+    training = ImageTrainer(runs, torch.device("cuda"))
     if state is not None:
         training.restore(state)
     while not training.finished and (stop is None or training.at < stop):
@@ -50,8 +50,8 @@ def test_a_run_ends_the_same_alone_with_others_and_after_a_stop(layer):
 
 
 def test_captured_steps_are_the_steps_of_a_cpu():
-    here = Member(Program(case(), "", torch.device("cpu"), False), 0)
-    there = Member(Program(case(), "", torch.device("cuda"), True, torch.float32), 0)
+    here = Member(ImageProgram(case(), "", torch.device("cpu"), False), 0)
+    there = Member(ImageProgram(case(), "", torch.device("cuda"), True, torch.float32), 0)
     begun = {name: p.clone() for name, p in here.params.items()}
     for member in (here, there):
         member.shuffle(0)
@@ -65,8 +65,8 @@ def test_captured_steps_are_the_steps_of_a_cpu():
 
 
 def test_evaluations_are_those_of_a_cpu():
-    here = Member(Program(case(), "", torch.device("cpu"), False), 0)
-    there = Member(Program(case(), "", torch.device("cuda"), True, torch.float32), 0)
+    here = Member(ImageProgram(case(), "", torch.device("cpu"), False), 0)
+    there = Member(ImageProgram(case(), "", torch.device("cuda"), True, torch.float32), 0)
     found = []
     for member in (here, there):
         for _ in range(2):  # the second time replayed

@@ -5,7 +5,7 @@ import torch
 
 from nalm.config import Layer, TwoDigits, grid
 from nalm.engine import Run
-from nalm.engine.images import Training, mnist
+from nalm.engine.images import ImageTrainer, mnist
 from nalm.errors import NALMError
 from nalm.experiments.mnist.two_digits import SMOKE, lasting, reading
 
@@ -14,7 +14,7 @@ MUL = Layer("Fixed", options=(("operation", "multiply"),))
 
 
 def trained(case):
-    training = Training([Run(case, 0, 0)], torch.device("cpu"))
+    training = ImageTrainer([Run(case, 0, 0)], torch.device("cpu"))
     while not training.finished:
         training.advance()
     return training.members[0]

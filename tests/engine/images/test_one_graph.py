@@ -4,14 +4,14 @@ import pytest
 import torch
 from layouts import CASES
 
-from nalm.engine.images.program import Member, Program
+from nalm.engine.images.program import ImageProgram, Member
 
 
 @pytest.mark.parametrize(
     "name", [name if name == "product" else pytest.param(name, marks=pytest.mark.slow) for name in CASES]
 )
 def test_a_step_is_one_graph(name):
-    program = Program(CASES[name], "", torch.device("cpu"), compiled=False)
+    program = ImageProgram(CASES[name], "", torch.device("cpu"), compiled=False)
     member = Member(program, 0)
     member.shuffle(0)
     traced = torch.compile(program.step("mse"), fullgraph=True, dynamic=False, backend="eager")

@@ -5,7 +5,7 @@ import torch
 
 from nalm import draws
 from nalm.config import Layer
-from nalm.engine.images.program import Member, Program
+from nalm.engine.images.program import ImageProgram, Member
 from nalm.engine.images.readers import Classifier, Dropout, Pair, buffers, softargmax, starts
 from nalm.experiments import EXPERIMENTS
 
@@ -92,7 +92,7 @@ def test_layers_can_start_alike_in_every_fold_while_readers_do_not():
 def test_units_that_divide_start_alike_and_elsewhere_apart():
     def first(case, seed):
         small = case.replace(source="drawn", samples=2)
-        member = Member(Program(small, "", torch.device("cpu"), compiled=False), seed)
+        member = Member(ImageProgram(small, "", torch.device("cpu"), compiled=False), seed)
         return member.params["arithmetic.layers.0.weight"].tolist()
 
     alike = {c.model[0].unit: c for c in EXPERIMENTS["mnist/division"].cases}

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from nalm.config import Case, ImageSequence, Layer, Ramp, Recipe, grid
-from nalm.engine.images import Training
+from nalm.engine.images import ImageTrainer
 from nalm.engine.images.data import resident
 from nalm.engine.images.layouts.sequence import (
     TEST_SEED,
@@ -16,7 +16,7 @@ from nalm.engine.images.layouts.sequence import (
     permuted,
     training_seed,
 )
-from nalm.engine.images.program import Member, Program
+from nalm.engine.images.program import ImageProgram, Member
 from nalm.engine.plan import Run
 from nalm.errors import NALMError
 from nalm.networks.cells import LSTM, Accumulator
@@ -87,8 +87,8 @@ PRODUCT = Case((Layer("NMU"),), SMALL, RECIPE)
 BARE = RECIPE.replace(penalties=())
 
 
-def program(case: Case) -> Program:
-    return Program(case, "", torch.device("cpu"), compiled=False)
+def program(case: Case) -> ImageProgram:
+    return ImageProgram(case, "", torch.device("cpu"), compiled=False)
 
 
 @pytest.mark.parametrize("source", ["drawn", "mnist"])
@@ -188,7 +188,7 @@ def test_noise_differs_between_times_and_steps():
 
 def test_evaluations_come_every_few_epochs_and_at_the_end():
     case = PRODUCT.replace(recipe=RECIPE.replace(steps=5 * PRODUCT.epoch - 7))
-    (trained,) = Training([Run(case, 0, 0)], torch.device("cpu")).members
+    (trained,) = ImageTrainer([Run(case, 0, 0)], torch.device("cpu")).members
     due = []
     for trained.at in range(case.recipe.steps + 1):
         due += [trained.at] if trained.due else []
@@ -196,7 +196,7 @@ def test_evaluations_come_every_few_epochs_and_at_the_end():
 
 
 def test_the_epoch_with_the_best_validation_counts():
-    (trained,) = Training([Run(PRODUCT, 0, 0)], torch.device("cpu")).members
+    (trained,) = ImageTrainer([Run(PRODUCT, 0, 0)], torch.device("cpu")).members
     trained.steps, trained.sparsity = [0, 9, 18], [0.4, 0.3, 0.2]
     trained.means = [{"validation.2.error": v, "test.2.error": t} for v, t in ((9, 8), (2, 5), (3, 1e-9))]
     mark = trained.mark()
@@ -209,7 +209,7 @@ def test_a_loop_learns_to_add():
     recipe = Recipe(steps=1, batch=32)
     case = Case((Layer("NAU"),), SMALL.replace(operation="add", train=grid(0, 10)), recipe)
     case = case.replace(recipe=case.recipe.replace(steps=36 * case.epoch, penalties=(("inputs", Ramp(1)),)))
-    training = Training([Run(case, 0, 0)], torch.device("cpu"))
+    training = ImageTrainer([Run(case, 0, 0)], torch.device("cpu"))
     while not training.finished:
         training.advance()
     runs = training.results()

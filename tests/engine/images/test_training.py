@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from nalm.cli import app
 from nalm.config import Experiment, Layer, TwoDigits, grid
 from nalm.engine import Run
-from nalm.engine.images import Training
+from nalm.engine.images import ImageTrainer
 from nalm.engine.images.data import held_out
 from nalm.errors import NALMError
 from nalm.experiments.mnist.two_digits import BATCH, clipped, lasting, pressed, reading
@@ -34,7 +34,7 @@ def case(layer=None, epochs=2, task=TINY):
 
 
 def trained(*runs, training=None):
-    training = training or Training([Run(c, seed, i) for i, (c, seed) in enumerate(runs)], CPU)
+    training = training or ImageTrainer([Run(c, seed, i) for i, (c, seed) in enumerate(runs)], CPU)
     while not training.finished:
         training.advance()
     return training
@@ -74,12 +74,12 @@ def test_a_run_does_not_depend_on_its_neighbours_or_on_torchs_generator(whole):
 
 
 def test_an_interrupted_run_ends_in_the_same_weights(whole, tmp_path):
-    begun = Training([Run(case(), 0, 0)], CPU)
+    begun = ImageTrainer([Run(case(), 0, 0)], CPU)
     for _ in range(3):
         begun.advance()
     assert 0 < begun.at < case().recipe.steps and begun.at % case().epoch  # in the middle of an epoch
     save(begun, tmp_path)
-    other = Training([Run(case(), 0, 0)], CPU)
+    other = ImageTrainer([Run(case(), 0, 0)], CPU)
     resume(other, tmp_path)
     assert other.at == begun.at
     finished = trained(training=other)
@@ -109,7 +109,7 @@ def test_more_epochs_go_on_from_fewer(whole, tmp_path):
 
 def test_fewer_epochs_than_there_are_start_again_and_leave_the_longer_one(whole, tmp_path):
     save(whole, tmp_path)
-    short = Training([Run(case(epochs=1), 0, 0)], CPU)
+    short = ImageTrainer([Run(case(epochs=1), 0, 0)], CPU)
     resume(short, tmp_path)
     assert short.at == 0
     save(short, tmp_path)
@@ -122,13 +122,13 @@ def test_a_damaged_network_is_refused_with_its_name(tmp_path, whole):
     seed = int(path.stem.split("-")[1])
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
-    fresh = Training([Run(case(), seed, 0)], CPU)
+    fresh = ImageTrainer([Run(case(), seed, 0)], CPU)
     with pytest.raises(NALMError, match=f"{path.name} is damaged"):
         resume(fresh, tmp_path)
     other = path.with_name(path.name.replace(f"-{seed}.", "-7."))
     other.write_bytes(content)
     with pytest.raises(NALMError, match="delete it, and its run starts again"):
-        resume(Training([Run(case(), 7, 0)], CPU), tmp_path)
+        resume(ImageTrainer([Run(case(), 7, 0)], CPU), tmp_path)
 
 
 def test_one_changed_byte_of_a_network_is_noticed(tmp_path, whole):
@@ -157,7 +157,7 @@ def test_a_network_with_parts_missing_or_made_up_is_refused_with_its_name(whole)
         odd = {n: t for n, t in state.items() if n != f"0.{name}"} | (
             {} if value is None else {f"0.{name}": value}
         )
-        training = Training([Run(case(), 0, 0)], CPU)
+        training = ImageTrainer([Run(case(), 0, 0)], CPU)
         with pytest.raises(
             NALMError, match=r"networks/\w+-0.safetensors .* is damaged .* its run starts again"
         ):
@@ -171,7 +171,7 @@ def test_the_end_of_a_shorter_training_is_no_evaluation_of_a_longer_one():
     short, whole = trained((rare(3), 0)), trained((rare(4), 0))
     epoch = case().epoch
     assert short.members[0].steps == [0, 2 * epoch, 3 * epoch]
-    longer = Training([Run(rare(4), 0, 0)], CPU)
+    longer = ImageTrainer([Run(rare(4), 0, 0)], CPU)
     longer.restore(short.state())
     trained(training=longer)
     assert longer.members[0].steps == whole.members[0].steps == [0, 2 * epoch, 4 * epoch]
@@ -209,7 +209,7 @@ def test_results_hold_curves_paths_and_confusions(whole):
 
 
 def test_a_clipped_gradient_and_noise_train_too():
-    both = [Training([Run(c, 0, 0)], CPU) for c in (clipped(case(BATCH)), case(BATCH))]
+    both = [ImageTrainer([Run(c, 0, 0)], CPU) for c in (clipped(case(BATCH)), case(BATCH))]
     for training in both:
         training.members[0].advance()
     assert not same(*map(weights, both))
@@ -219,7 +219,7 @@ def test_a_clipped_gradient_and_noise_train_too():
 def test_what_the_loop_does_not_do_is_refused():
     recipe = case().recipe.replace(clip_value=1.0, schedule="cosine")
     with pytest.raises(NALMError, match="without clip_value or schedule"):
-        Training([Run(case().replace(recipe=recipe), 0, 0)], CPU)
+        ImageTrainer([Run(case().replace(recipe=recipe), 0, 0)], CPU)
 
 
 def test_the_epoch_with_the_most_right_training_outputs_is_judged():

@@ -15,7 +15,7 @@ from nalm.config import Layer
 from nalm.engine.images.data import Resident, normalised, split
 from nalm.engine.images.distort import CANVAS, DRAWS, distorted, poses
 from nalm.engine.images.layouts.pair import Pairs
-from nalm.engine.images.readers import Classifier, Tensors, TwoDigits, convolved, softargmax
+from nalm.engine.images.readers import Classifier, Tensors, TwoDigitReader, convolved, softargmax
 from nalm.engine.images.spline import SIDE, ThinPlate, control_points
 from nalm.engine.model import Network
 from nalm.units.start import Constant, Start
@@ -69,7 +69,7 @@ class Localiser(nn.Module):
         return found
 
 
-class Colour(TwoDigits):
+class ColourReader(TwoDigitReader):
     """Two images on top of one another, found by two localisers and read by one classifier."""
 
     def __init__(
@@ -99,7 +99,7 @@ class Colours(Pairs):
 
     def network(self, precision: torch.dtype) -> nn.Module:
         """Two localisers, a classifier, then the case's layers."""
-        return Colour(self.case.model, self.first, self.task.identity, precision)
+        return ColourReader(self.case.model, self.first, self.task.identity, precision)
 
     def sets(self, seed: int, pictures: Resident) -> dict[str, Tensor]:
         """As for two images side by side; a part of the training samples is held out, and evaluated too."""
