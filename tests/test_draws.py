@@ -54,6 +54,13 @@ def test_the_hash_is_the_one_that_python_integers_compute(key, step, positions):
     assert draws.bits(*tensors).tolist() == [in_integers(key, step, p) for p in positions]
 
 
+def test_steps_and_positions_may_be_wider_integers():
+    key, step, position = draws.keys([3], "train")[0], torch.tensor(2**20 + 5), torch.arange(8)
+    found = draws.bits(key, step, position)
+    assert found.dtype == torch.int32
+    assert found.tolist() == [in_integers(key.tolist(), 2**20 + 5, p) for p in range(8)]
+
+
 def test_the_bits_of_a_population_are_those_of_its_runs():
     key = torch.tensor([[1, 2], [3, 4], [1, 2]], dtype=torch.int32)
     step, position = torch.tensor([5, 5, 6], dtype=torch.int32), torch.arange(4, dtype=torch.int32)
