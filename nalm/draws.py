@@ -81,7 +81,7 @@ def hashed(first: Tensor, second: Tensor, step: Tensor, position: Tensor) -> Ten
     before the first product: a compiler folds a counted position times a constant into its index
     arithmetic, where the overflow is undefined.
     """
-    step, position = step.int(), position.int()  # products of int64 would not wrap
+    step, position = step.to(torch.int32), position.to(torch.int32)  # wider integers would not wrap
     offset = stored(mix(step * _STEP + first))
     factor = stored(mix(offset ^ second) | 1)
     return mix((((position ^ second) * _GOLDEN) ^ offset) * factor + second)
@@ -92,9 +92,9 @@ def stored(x: Tensor) -> Tensor:
 
     A strided view is of memory, so that the compiler cannot compute its values again inside the loop.
     """
-    return (
-        x if x.is_cuda else x.as_strided(x.shape, x.stride())
-    )  # a GPU computes it faster than it starts a kernel
+    if x.is_cuda:  # a GPU computes it faster than it starts a kernel
+        return x
+    return x.as_strided(x.shape, x.stride())
 
 
 def packed(position: Tensor) -> Tensor:
