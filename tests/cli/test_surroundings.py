@@ -100,11 +100,13 @@ def test_a_substitute_is_as_wide_as_what_it_stands_for():
 
 # -- a full or closed output ----------------------------------------------------------------------
 
-COMMANDS = [["--version"], ["--help"], ["list"], ["list", "--json"], ["units"], ["show", "quick"]]
+COMMANDS = [["--version"], ["list", "--json"]]  # printed by typer, and by us
+MORE = [["--help"], ["list"], ["units"], ["show", "quick"]]
+ONE_NOW = [*COMMANDS, *(pytest.param(command, marks=pytest.mark.slow) for command in MORE)]
 
 
 @pytest.mark.parametrize("unbuffered", [None, "1"])
-@pytest.mark.parametrize("command", COMMANDS, ids=str)
+@pytest.mark.parametrize("command", ONE_NOW, ids=str)
 def test_a_full_output_is_a_sentence(command, unbuffered):
     with open("/dev/full", "wb") as full:
         done = nalm(*command, stdout=full, PYTHONUNBUFFERED=unbuffered)
@@ -134,7 +136,7 @@ def test_a_full_output_is_a_sentence_for_results_too_in_a_locale_without_utf_8(c
         assert (tmp_path / "page.html").read_text(encoding="utf-8").endswith("</html>")
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=str)
+@pytest.mark.parametrize("command", ONE_NOW, ids=str)
 def test_a_reader_that_goes_away_ends_a_command_silently(command):
     reader, writer = os.pipe()
     os.close(reader)

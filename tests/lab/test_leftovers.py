@@ -80,7 +80,9 @@ def test_a_run_that_ends_leaves_nothing_and_warns_of_nothing(workers, tmp_path):
     check_nothing_is_left(process, tmp_path)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.slow)]
+)
 def test_a_run_that_is_stopped_says_so_and_leaves_nothing(number, tmp_path):
     process = started(tmp_path, steps=10_000_000)
     soon(lambda: training(tmp_path, 2))
