@@ -199,6 +199,7 @@ class Compiler:
                     # torch's own notices while it compiles; nothing of ours passes through here
                     warnings.simplefilter("ignore", DeprecationWarning)
                     warnings.simplefilter("ignore", FutureWarning)
+                    warnings.filterwarnings("ignore", "TensorFloat32")  # full precision is our choice
                     result = quick(*arguments)
             except Exception as error:
                 if out_of_memory(error):  # it would take as much uncompiled: fewer runs are the remedy
