@@ -1,6 +1,7 @@
 """What every test can count on, whatever the machine, the terminal and the person's own settings."""
 
 import os
+import signal
 
 import torch
 from hypothesis import HealthCheck, settings
@@ -21,6 +22,11 @@ for name in OWN:
     os.environ.pop(name, None)
 os.environ["COLUMNS"], os.environ["LINES"] = "80", "24"  # a test of another width says so
 os.environ["PYTHONWARNINGS"] = "error"  # in the processes that tests start, as pytest's own setting here
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # a shell starts commands in the background so; tests send it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 torch.set_num_threads(1)  # the tests run side by side
 

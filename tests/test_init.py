@@ -47,7 +47,9 @@ def test_every_unit_that_is_written_is_listed():
         for name, value in inspect.getmembers(module, inspect.isclass):
             if issubclass(value, Unit) and not inspect.isabstract(value) and hasattr(value, "gold"):
                 written.add(name)
-    assert written == set(UNITS)
+    assert written == {
+        name for name in UNITS if "@" not in name
+    }  # with it: units of a user, loaded by another test
 
 
 def test_a_mistyped_name_gets_a_suggestion():

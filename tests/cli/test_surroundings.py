@@ -72,8 +72,13 @@ def test_every_text_file_is_opened_as_utf_8(folder):
     ("command", "locale", "encoding"),
     [
         (["units", "--markdown"], {"LC_ALL": "C"}, "ascii"),
-        (["units", "--markdown"], {"PYTHONIOENCODING": "iso-8859-1"}, "iso-8859-1"),
-        (["units"], {"PYTHONIOENCODING": "ascii"}, "ascii"),
+        pytest.param(
+            ["units", "--markdown"],
+            {"PYTHONIOENCODING": "iso-8859-1"},
+            "iso-8859-1",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(["units"], {"PYTHONIOENCODING": "ascii"}, "ascii", marks=pytest.mark.slow),
     ],
 )
 def test_a_terminal_without_utf_8_gets_what_it_can_show(command, locale, encoding):
@@ -119,7 +124,7 @@ def test_a_full_output_is_a_sentence(command, unbuffered):
 PLAIN_LOCALE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
-@pytest.mark.parametrize("command", ["report", "export"])
+@pytest.mark.parametrize("command", [pytest.param("report", marks=pytest.mark.slow), "export"])
 def test_a_full_output_is_a_sentence_for_results_too_in_a_locale_without_utf_8(command, tmp_path):
     stored = ["--out", tmp_path / "out"]
     assert nalm("run", "quick", *QUICK, "--no-compile", *stored, "--json").returncode == 0
@@ -164,6 +169,7 @@ def test_without_a_compiler_a_run_says_so_once_and_trains(tmp_path):
     ]
 
 
+@pytest.mark.slow  # compiles in two processes
 def test_a_compiler_that_fails_is_reported_once_per_run_and_not_once_per_worker(tmp_path):
     bad = tmp_path / "bad-compiler"
     bad.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")

@@ -71,7 +71,7 @@ def check_nothing_is_left(process, tmp_path):
     assert not list((tmp_path / "out" / "checkpoints").glob("*.tmp"))
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_run_that_ends_leaves_nothing_and_warns_of_nothing(workers, tmp_path):
     process = started(tmp_path, steps=50, workers=workers)
     assert process.wait(PATIENCE) == 0

@@ -212,7 +212,7 @@ def test_questions_that_make_no_sense_are_sentences():
 def test_a_row_that_is_not_whole_is_refused(name):
     broken = row()
     del broken[name]
-    with pytest.raises(NALMError, match="A row of the summary is not whole"):
+    with pytest.raises(NALMError, match="A row of the summary is incomplete"):
         suggest("multiply", 1, 2, rows=[broken])
 
 

@@ -54,7 +54,7 @@ def test_the_large_task_is_that_of_the_code():
         1e-4,
         1e-4,
     ]
-    first, second = LARGE["NPU", "add"].operands
+    first, second = LARGE["NPU", "add"].task.operands
     assert second[1] - second[0] == 50 and first[1] - second[0] == 12
     assert len(EXPERIMENTS["heim/large/multiply"].seeds) == 20
     for task in ("add", "multiply", "reciprocal", "sqrt"):

@@ -24,7 +24,7 @@ def test_epochs_are_for_images_alone_and_one_word_says_how_long(tmp_path):
     refused = invoke(app, ["run", "quick", "--epochs", "2", "--out", str(tmp_path)])
     assert isinstance(refused.exception, NALMError) and "has no epochs" in str(refused.exception)
     refused = invoke(app, ["run", "mnist/smoke", "--epochs", "2", "--steps", "2", "--out", str(tmp_path)])
-    assert "no --steps beside it" in str(refused.exception)
+    assert "exclude each other" in str(refused.exception)
 
 
 def test_missing_files_are_told_before_anything_is_trained(tmp_path):

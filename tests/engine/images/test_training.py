@@ -244,7 +244,7 @@ def test_a_run_that_was_stopped_stands_where_it_stands(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         run([asked], tmp_path, device="cpu", workers=1, save_every=0.0, show=stop)
     said = CliRunner().invoke(app, ["status", "--out", str(tmp_path)]).output
-    assert f"NMU multiply [7,10)/1, seed 0, stands at step 8 of {2 * case().epoch}." in " ".join(said.split())
+    assert f"NMU multiply [7,10)/1, seed 0, is at step 8 of {2 * case().epoch}." in " ".join(said.split())
     assert "no run is unfinished" not in said
     run([asked], tmp_path, device="cpu", workers=1)
     said = CliRunner().invoke(app, ["status", "--out", str(tmp_path)]).output
@@ -266,7 +266,7 @@ def test_what_is_stored_is_shown_without_the_images(tmp_path, monkeypatch, whole
 
 @pytest.mark.parametrize(
     ("asked", "words"),
-    [({"workers": -3}, "1 or more workers.*got -3"), ({"save_every": -1.0}, "0 or more seconds")],
+    [({"workers": -3}, "workers must be 1 or more.*got -3"), ({"save_every": -1.0}, "0 or more seconds")],
 )
 def test_numbers_that_make_no_sense_are_refused(asked, words, tmp_path):
     with pytest.raises(NALMError, match=words):
