@@ -18,21 +18,34 @@ from nalm.results.store import NAME, Store
 PATIENCE = 120  # seconds until something has surely happened
 
 
-def started(tmp_path, *, steps, workers=2):
-    """A run of two populations in a session of its own, where every warning is an error."""
-    (tmp_path / "temporary").mkdir()
-    command = [sys.executable, "-m", "nalm", "run", "quick", "--seeds", "1", "--steps", str(steps)]
-    command += ["--only", "unit=NMU", "--only", "unit=NACMul", "--workers", str(workers), "--no-compile"]
-    environment = os.environ | {"TMPDIR": str(tmp_path / "temporary"), "PYTHONWARNINGS": "error"}
-    environment |= {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "compiled")}  # which is meant to stay
-    with open(tmp_path / "stderr", "wb") as errors:
-        return subprocess.Popen(
-            [*command, "--out", str(tmp_path / "out")],
-            stdout=subprocess.DEVNULL,
-            stderr=errors,
-            env=environment,
-            start_new_session=True,
-        )
+@pytest.fixture
+def started(tmp_path):
+    """Start runs of two populations in sessions of their own, where every warning is an error; kill them at the end."""
+    processes = []
+
+    def start(*, steps, workers=2):
+        (tmp_path / "temporary").mkdir()
+        command = [sys.executable, "-m", "nalm", "run", "quick", "--seeds", "1", "--steps", str(steps)]
+        command += ["--only", "unit=NMU", "--only", "unit=NACMul", "--workers", str(workers), "--no-compile"]
+        environment = os.environ | {"TMPDIR": str(tmp_path / "temporary"), "PYTHONWARNINGS": "error"}
+        environment |= {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "compiled")}  # which is meant to stay
+        with open(tmp_path / "stderr", "wb") as errors:
+            processes.append(
+                subprocess.Popen(
+                    [*command, "--out", str(tmp_path / "out")],
+                    stdout=subprocess.DEVNULL,
+                    stderr=errors,
+                    env=environment,
+                    start_new_session=True,
+                )
+            )
+        return processes[-1]
+
+    yield start
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def soon(holds):
@@ -72,8 +85,8 @@ def check_nothing_is_left(process, tmp_path):
 
 
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
-def test_a_run_that_ends_leaves_nothing_and_warns_of_nothing(workers, tmp_path):
-    process = started(tmp_path, steps=50, workers=workers)
+def test_a_run_that_ends_leaves_nothing_and_warns_of_nothing(workers, tmp_path, started):
+    process = started(steps=50, workers=workers)
     assert process.wait(PATIENCE) == 0
     lines = (tmp_path / "stderr").read_text(encoding="utf-8").splitlines()
     assert all(" runs finished, " in line for line in lines)
@@ -83,8 +96,8 @@ def test_a_run_that_ends_leaves_nothing_and_warns_of_nothing(workers, tmp_path):
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.slow)]
 )
-def test_a_run_that_is_stopped_says_so_and_leaves_nothing(number, tmp_path):
-    process = started(tmp_path, steps=10_000_000)
+def test_a_run_that_is_stopped_says_so_and_leaves_nothing(number, tmp_path, started):
+    process = started(steps=10_000_000)
     soon(lambda: training(tmp_path, 2))
     process.send_signal(number)
     assert process.wait(PATIENCE) == 128 + number
@@ -95,8 +108,8 @@ def test_a_run_that_is_stopped_says_so_and_leaves_nothing(number, tmp_path):
         assert store.count_abandoned() == 0  # nothing is taken any more
 
 
-def test_workers_of_a_run_that_is_killed_end_too(tmp_path):
-    process = started(tmp_path, steps=10_000_000)
+def test_workers_of_a_run_that_is_killed_end_too(tmp_path, started):
+    process = started(steps=10_000_000)
     soon(lambda: training(tmp_path, 2))
     process.kill()
     process.wait(PATIENCE)
