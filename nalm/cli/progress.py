@@ -54,9 +54,8 @@ class Progress:
 
     def __init__(self, console: Console):
         self.console = console
-        self._live = (
-            Live(console=console, transient=True, refresh_per_second=4) if console.is_terminal else None
-        )
+        moves = console.is_terminal and not console.is_dumb_terminal  # a dumb one cannot move its cursor
+        self._live = Live(console=console, transient=True, refresh_per_second=4) if moves else None
         self._printed = 0.0
         self._last = ""
         self._warning = ""

@@ -39,9 +39,17 @@ def test_without_a_terminal_there_are_plain_lines_and_not_too_many():
 
 def test_on_a_terminal_the_populations_in_training_are_named():
     out = io.StringIO()
-    with Progress(Console(file=out, force_terminal=True, width=120)) as bar:
+    console = Console(file=out, force_terminal=True, width=120, _environ={"TERM": "xterm"})
+    with Progress(console) as bar:
         bar(state())
     assert "NMU multiply U[1,2): step 20, 1 solved" in out.getvalue()
+
+
+def test_a_terminal_that_cannot_move_its_cursor_gets_plain_lines():
+    out = io.StringIO()
+    with Progress(Console(file=out, force_terminal=True, width=120, _environ={"TERM": "dumb"})) as bar:
+        bar(state())
+    assert out.getvalue().count("runs finished") == 1 and "\x1b" not in out.getvalue()
 
 
 def test_on_a_cluster_the_workers_are_counted():
