@@ -27,25 +27,25 @@ from nalm.results.runs import Runs
 
 
 class Trainer(Protocol):
-    """One population in training; it can be stopped after any call, saved, and put back exactly."""
+    """Trains one population, which is runs of equal signature. It can be saved after any call and restored exactly."""
 
     def __init__(self, runs: Sequence[Run], device: torch.device, *, compiled: bool = True, data: str = ""):
-        """Draw the initial weights; ``data`` is the folder of MNIST's files, which only images need."""
+        """Draw the initial weights; ``data`` is the folder of MNIST's files, needed only for images."""
         ...
 
     @staticmethod
     def check(case: Case) -> None:
-        """Raise a NALMError if the case cannot be trained in this way."""
+        """Raise a NALMError if the case cannot be trained by this class."""
         ...
 
     @staticmethod
     def was_compiled(mode: str) -> bool:
-        """Return whether a run that was stored with this mode was trained by compiled steps."""
+        """Return whether a run with this stored mode ("eager", "compiled", "captured", ...) used compiled steps."""
         ...
 
     @property
     def at(self) -> int:
-        """The number of steps that the runs have taken, on average."""
+        """The mean number of steps of its runs so far; images are trained one run after another."""
         ...
 
     @property
@@ -58,19 +58,19 @@ class Trainer(Protocol):
         ...
 
     def advance(self) -> None:
-        """Train to the next evaluation at most, and record what it finds."""
+        """Train until the next evaluation, or a part of the way, and record the evaluation."""
         ...
 
     def state(self) -> dict[str, Tensor]:
-        """Return everything that a later process needs to go on, as named tensors."""
+        """Return everything that a later process needs to continue, as named tensors."""
         ...
 
     def final_state(self) -> dict[str, Tensor] | None:
-        """Return the state of a finished population if a longer training can go on from it, else None."""
+        """Return the state from which a finished population can be trained for more steps, or None."""
         ...
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
-        """Go on from a state of the same population."""
+        """Load a state of the same population; the next ``advance`` continues from it."""
         ...
 
     def results(self) -> Runs:

@@ -1,4 +1,4 @@
-"""Neural Multiplication Unit (Madsen & Johansen, ICLR 2020, arXiv:2001.05016) and its plain variants."""
+"""Neural Multiplication Unit (Madsen & Johansen, ICLR 2020, arXiv:2001.05016), also normalised and with a sigmoid."""
 
 from collections.abc import Mapping
 from typing import Self
@@ -19,10 +19,10 @@ class NMU(BoundedUnit):
 
     .. math:: y_o = \prod_i (W_{oi} x_i + 1 - W_{oi}), \qquad 0 \le W \le 1
 
-    A weight of 1 keeps an input, 0 replaces it by the neutral 1. Penalties: ``weight`` draws
-    towards {0, 1}, ``inputs`` (needs x) draws unselected inputs towards 1.
-    Departs from the paper: linear penalty and clamping after the step, as the published code
-    runs it; ``penalty="squared", bounds="penalty"`` is the form of the text.
+    A weight of 1 keeps an input, 0 replaces it by the neutral 1. Penalties: ``weight`` pulls the weights
+    to 0 or 1; ``inputs`` (computed from x) trains the layers before to give 1 where an input is not selected.
+    Differences from the paper: the penalty is linear and the weights are clamped after each optimiser step,
+    as in the authors' code; ``penalty="squared", bounds="penalty"`` is the version of the paper.
 
     >>> NMU.solved("multiply").formulas()
     [a*b]
@@ -51,12 +51,13 @@ class NMU(BoundedUnit):
 
 
 class NormalisedNMU(NMU):
-    r"""Multiplies inputs divided by their spread, and scales back (draft of Madsen & Johansen 2020, section 2.3).
+    r"""Multiplies inputs divided by their standard deviation, then scales back (MadsenDraft, section 2.3).
 
     .. math:: y_o = c^{\sum_i W_{oi}} \prod_i (W_{oi} x_i / c + 1 - W_{oi}), \qquad c = \mathrm{std}(x)
 
-    The unbiased standard deviation is taken over all inputs of the batch, in both modes, so that
-    before it is solved the output for a row depends on its batch. A batch of equal numbers has c = 1.
+    The unbiased standard deviation is taken over all inputs of the batch, in training and in evaluation. So
+    while the weights are not all 0 or 1, the output for a row depends on the other rows of its batch. If the
+    deviation is 0, c is 1.
 
     >>> NormalisedNMU.solved("multiply").formulas()
     [a*b]
@@ -75,7 +76,7 @@ class SigmoidNMU(Unit):
 
     .. math:: y_o = \prod_i (\sigma(\hat W_{oi}) x_i + 1 - \sigma(\hat W_{oi}))
 
-    The layer stable-nalu calls MNAC, which is neither NAC• nor the NMU; from published code only.
+    The repository stable-nalu calls this layer MNAC. It is neither NAC• nor the NMU, and no paper describes it.
 
     >>> SigmoidNMU.solved("multiply").formulas()
     [a*b]

@@ -1,7 +1,7 @@
-"""The stages of the search, from simple to complex: STAGES is the ladder.
+"""The stages of the search for a law. STAGES lists them in the order in which they are tried, cheap ones first.
 
-A stage is one file with one generator, and one line here. It may import the problem, ``law/``, ``fit/``, and
-``dimensions/``. ADD HERE; ``additive.py`` is the shortest example.
+A stage is a generator function, usually in a file of its own. It may import ``problem.py``, ``law/``, ``fit/`` and
+``dimensions/``. To add one, import it here and add an entry to STAGES; ``additive.py`` is the shortest example.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,30 +22,32 @@ from nalm.errors import unknown
 
 @dataclass(frozen=True)
 class Stage:
-    """One method of the search, for one form of law."""
+    """One search strategy, for one family of formulas."""
 
-    propose: Callable[[Problem], Iterator[Node]]  # yields candidates with real numbers, the best first
-    thorough: bool = False  # test every candidate and keep the smallest exact law, instead of the first one
-    constants: bool = False  # has candidates even where no column changes
+    propose: Callable[
+        [Problem], Iterator[Node]
+    ]  # yields candidates with unrounded numbers, the best fit first
+    thorough: bool = False  # test every candidate and keep the shortest exact law, not the first one
+    constants: bool = False  # can also propose laws if all input columns are constant
 
 
 STAGES: dict[str, Stage] = {
-    "additive": Stage(additive, constants=True),
-    "power": Stage(power, constants=True),
-    "ratio": Stage(ratio),
-    "product": Stage(product),
-    "powersum": Stage(powersum, constants=True),
-    "polynomial": Stage(polynomial),
-    "scratchpad": Stage(scratchpad, thorough=True),
-    "deep": Stage(deep_scratchpad, thorough=True),
-    "monomials": Stage(monomials),
+    "additive": Stage(additive, constants=True),  # 2*a - 3*b + 1
+    "power": Stage(power, constants=True),  # 5*a**2/b
+    "ratio": Stage(ratio),  # (a + b)/(c - 2*d)
+    "product": Stage(product),  # (a + b)*(c - d)
+    "powersum": Stage(powersum, constants=True),  # a**2 + 3*b/c
+    "polynomial": Stage(polynomial),  # a**2 + a*b + 1
+    "scratchpad": Stage(scratchpad, thorough=True),  # a law of new columns, each made of two others
+    "deep": Stage(deep_scratchpad, thorough=True),  # the same, with new columns made of new columns
+    "monomials": Stage(monomials),  # few terms out of many products of powers; last, since it takes longest
 }
 
 
 def select(names: Sequence[str] | None) -> dict[str, Stage]:
-    """Return the named stages in the given order; all of them by default."""
+    """Return the named stages in the given order; ``None`` means all."""
     if names is None:
-        return STAGES
+        return dict(STAGES)
     for name in names:
         if name not in STAGES:
             raise unknown("stage", name, STAGES)
