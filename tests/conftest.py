@@ -1,6 +1,7 @@
 """What every test can count on, whatever the machine, the terminal and the person's own settings."""
 
 import os
+import shlex
 import signal
 
 import torch
@@ -27,6 +28,14 @@ if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 ):  # a shell starts commands in the background so; tests send it
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+LIBRARIES = os.path.join(os.path.dirname(torch.__file__), "lib")
+if (
+    shlex.quote(LIBRARIES) != LIBRARIES
+):  # torch does not quote it; tests that call torch.compile themselves need it
+    from torch.utils import cpp_extension
+
+    cpp_extension.TORCH_LIB_PATH = shlex.quote(LIBRARIES)
 
 torch.set_num_threads(1)  # the tests run side by side
 

@@ -96,7 +96,7 @@ def _quoted_library_folder() -> Iterator[None]:
     from torch.utils import cpp_extension
 
     before = cpp_extension.TORCH_LIB_PATH
-    cpp_extension.TORCH_LIB_PATH = shlex.quote(before)
+    cpp_extension.TORCH_LIB_PATH = shlex.quote(folder)
     try:
         yield
     finally:

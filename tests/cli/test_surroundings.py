@@ -18,6 +18,9 @@ from nalm.results.store import Store
 
 ROOT = Path(__file__).parents[2]
 QUICK = ["--only", "unit=NMU", "--only", "range=1:2", "--seeds", "1", "--steps", "20", "--workers", "1"]
+ascii_path = pytest.mark.skipif(
+    not str(ROOT).isascii(), reason="Python itself does not start from such a path in a locale without UTF-8"
+)
 
 
 def nalm(*arguments, stdout=subprocess.PIPE, code="from nalm.cli import main; main()", **environment):
@@ -68,6 +71,7 @@ def test_every_text_file_is_opened_as_utf_8(folder):
     assert [call for path in paths for call in _text_calls(path)] == []
 
 
+@ascii_path
 @pytest.mark.parametrize(
     ("command", "locale", "encoding"),
     [
@@ -89,6 +93,7 @@ def test_a_terminal_without_utf_8_gets_what_it_can_show(command, locale, encodin
     assert len(done.stdout.decode(encoding)) == len(full) > len(full.encode("ascii", "ignore"))
 
 
+@ascii_path
 def test_pages_are_written_as_utf_8_under_any_locale(tmp_path):
     rows = "".join(f"{i},{3 * i}\n" for i in range(1, 30))
     (tmp_path / "data.csv").write_text(f"größe,y\n{rows}", encoding="utf-8")
@@ -124,6 +129,7 @@ def test_a_full_output_is_a_sentence(command, unbuffered):
 PLAIN_LOCALE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
+@ascii_path
 @pytest.mark.parametrize("command", [pytest.param("report", marks=pytest.mark.slow), "export"])
 def test_a_full_output_is_a_sentence_for_results_too_in_a_locale_without_utf_8(command, tmp_path):
     stored = ["--out", tmp_path / "out"]
