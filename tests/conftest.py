@@ -3,7 +3,9 @@
 import os
 import shlex
 import signal
+import sys
 
+import pytest
 import torch
 from hypothesis import HealthCheck, settings
 
@@ -47,3 +49,13 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("nalm")
+
+
+@pytest.fixture(autouse=True)
+def _forget_users_units():
+    """Remove the units that a test has loaded from a file: they are registered for the whole process."""
+    yield
+    units = sys.modules.get("nalm.units")
+    if units is not None:
+        for name in [name for name in units.UNITS if "@" in name]:
+            del units.UNITS[name]
