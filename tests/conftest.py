@@ -51,9 +51,9 @@ settings.register_profile(
 settings.load_profile("nalm")
 
 
-@pytest.fixture(autouse=True)
-def _forget_users_units():
-    """Remove the units that a test has loaded from a file: they are registered for the whole process."""
+@pytest.fixture
+def forget_units():
+    """Remove the units that a test loads from a file: they are registered for the whole process."""
     yield
     units = sys.modules.get("nalm.units")
     if units is not None:

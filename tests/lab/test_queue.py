@@ -78,6 +78,7 @@ def test_processes_replace_a_killed_worker_and_halve_what_is_too_large(tmp_path)
         same(two, one)
 
 
+@pytest.mark.usefixtures("forget_units")
 def test_a_mistake_in_a_unit_is_a_sentence_with_its_name(tmp_path, capsys):
     (tmp_path / "odd.py").write_text(
         "from nalm import NMU\nclass Odd(NMU):\n    def compute(self, x):\n"
