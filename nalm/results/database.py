@@ -4,6 +4,7 @@ import contextlib
 import functools
 import gc
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -203,19 +204,30 @@ def readable_errors(path: Path) -> Iterator[None]:
 
 
 def _check_not_truncated(path: Path) -> None:
-    """Refuse a file that is shorter than the number of pages in its header says."""
+    """Refuse a file that stays shorter than the number of pages in its header says.
+
+    Another process that is writing may have changed the header before the length, so look again for a second.
+    """
+    for _ in range(10):
+        if not _is_truncated(path):
+            return
+        time.sleep(0.1)
+    raise NALMError(
+        f"{path} was cut short ({path.stat().st_size} bytes): restore it from a copy, or choose another --out."
+    )
+
+
+def _is_truncated(path: Path) -> bool:
+    """Return whether a file is shorter than its header says, and no log holds the rest."""
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
-        return  # another process is writing: pages may still be in the log
+        return False  # another process is writing: pages may still be in the log
     with open(path, "rb") as file:
         head = file.read(100)
     size = path.stat().st_size
     page = int.from_bytes(head[16:18], "big")
     pages = int.from_bytes(head[28:32], "big")
-    if size and (len(head) < 100 or size < pages * (65536 if page == 1 else page)):
-        raise NALMError(
-            f"{path} was cut short ({size} bytes): restore it from a copy, or choose another --out."
-        )
+    return bool(size) and (len(head) < 100 or size < pages * (65536 if page == 1 else page))
 
 
 @contextlib.contextmanager
