@@ -1,5 +1,6 @@
 """Settings of torch's C++ generator that the draws and folders with spaces rely on."""
 
+import locale
 import os
 import subprocess
 import sys
@@ -14,6 +15,10 @@ from nalm.engine.numbers.program import Program
 from nalm.engine.plan import Run
 from nalm.lab.bench import numbers as bench
 
+pytestmark = pytest.mark.skipif(
+    locale.getpreferredencoding(False).lower().replace("-", "") != "utf8",
+    reason="torch reads its own templates in the locale's encoding, and compiles nothing in one without UTF-8",
+)
 SPACED = """
 import torch, warnings
 from nalm.engine.compiler import Compiler
