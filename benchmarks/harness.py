@@ -43,7 +43,7 @@ def option(default: Any, help: str) -> Any:  # noqa: A002
 
 @dataclass(frozen=True)
 class Benchmark(Generic[J, T]):
-    """What distinguishes one benchmark from another."""
+    """One benchmark: its options, jobs, trials and totals."""
 
     name: str  # python -m benchmarks.NAME
     note: str  # how the figures are to be read

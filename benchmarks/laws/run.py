@@ -31,7 +31,7 @@ NOTE = (
 
 @dataclass(frozen=True)
 class Options:
-    """Who takes part in the contest, and on which problems."""
+    """The methods of the contest and its problems."""
 
     rivals: str = option("", "some rivals, separated by commas; all if empty")
     part: str = option("open", "which laws: open, blind or all")

@@ -29,7 +29,7 @@ class ClaimVerdict:
 
     @property
     def compared(self) -> bool:
-        """Whether the two numbers were compared; ours may be there and still not be comparable."""
+        """True if the two numbers were compared; ours can exist and still not be comparable."""
         return self.verdict != "not comparable"
 
 

@@ -59,7 +59,7 @@ def first_below(steps: Array, errors: Array, limit: float) -> int | None:
 
 @dataclass(frozen=True)
 class Kind:
-    """What runs with the same references share: operation, images and number of steps."""
+    """Runs with the same references: equal operation, images and number of steps."""
 
     operation: str
     task: Task

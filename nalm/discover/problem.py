@@ -98,7 +98,7 @@ class Problem:
 
     @property
     def biases(self) -> tuple[bool, ...]:
-        """Whether to add a bias: without and with one, or only without where y has a dimension."""
+        """Values of ``bias`` to try: without and with one, or only without if y has a dimension."""
         return (False, True) if self.dimensions is None or self.dimensions[1] == NONE else (False,)
 
     @cached_property
@@ -115,7 +115,7 @@ class Problem:
 
     @property
     def y_is_constant(self) -> bool:
-        """Whether y has one value, up to rounding."""
+        """True if y has one value, up to rounding."""
         return bool(np.ptp(self.y) <= 4 * self.roundoff * np.abs(self.y).max())
 
     @property

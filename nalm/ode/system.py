@@ -56,7 +56,7 @@ class System:
 
     @property
     def meaning(self) -> str:
-        """What the verdict allows a reader to conclude, in plain sentences."""
+        """The meaning of the verdict, in plain sentences."""
         return SYSTEM_MEANING[self.verdict]
 
     @property

@@ -36,7 +36,7 @@ class Certificate:
 
     @property
     def meaning(self) -> str:
-        """What the verdict allows a reader to conclude, in plain sentences."""
+        """The meaning of the verdict, in plain sentences."""
         return LAW_MEANING[self.verdict]
 
     def __bool__(self) -> bool:

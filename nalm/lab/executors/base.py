@@ -1,4 +1,4 @@
-"""What all executors share: the settings of a run, messages from workers, and the training of one population.
+"""Shared by all executors: the settings of a run, messages from workers, and the training of one population.
 
 The driver hands out jobs, receives messages, and is the only process that writes results.
 """
