@@ -1,0 +1,31 @@
+"""The nested formulas: drawn once, the same on every machine, each with a table on which it can be found."""
+
+import numpy as np
+
+from benchmarks.nested_formulas import COLUMNS, COUNT, OPERATIONS, formulas
+from nalm.discover.law.expression import evaluate, used
+
+
+def test_the_formulas_are_distinct_and_cover_operations_and_columns():
+    drawn = formulas()
+    assert len({str(f) for f in drawn}) == len(drawn) == COUNT
+    assert {f.operations for f in drawn} == set(OPERATIONS)
+    assert {len(f.ranges) for f in drawn} == set(COLUMNS)
+    assert all(used(f.node) == set(range(len(f.ranges))) for f in drawn)
+
+
+def test_the_formulas_stay_those_that_were_drawn_before_the_search_was_written():
+    drawn = [str(f) for f in formulas()]
+    assert drawn[6] == "(x1 + (2.14/x1)/x2)**2"
+    assert drawn[26] == "(x1/x5)*((x2 - x5/(x2 + x4))/x3)"
+    assert drawn[57] == "(((x2*x1)*x3)*(x5*(x2 + x3) + x4))**0.5"
+
+
+def test_tables_are_finite_and_the_judged_rows_lie_further_out():
+    for formula in formulas():
+        x, y = formula.table()
+        far, there = formula.judged()
+        assert np.isfinite(y).all() and np.ptp(y) > 0
+        assert len(far) > 100 and np.isfinite(there).all()
+        assert np.abs(far).max() > np.abs(x).max()
+        np.testing.assert_array_equal(there, evaluate(formula.node, far))
