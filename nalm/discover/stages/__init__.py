@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from nalm.discover.law.expression import Node
 from nalm.discover.problem import Problem
 from nalm.discover.stages.additive import additive
+from nalm.discover.stages.chebyshev import chebyshev
 from nalm.discover.stages.monomials import monomials
 from nalm.discover.stages.polynomial import polynomial
 from nalm.discover.stages.power import power
 from nalm.discover.stages.powersum import powersum
 from nalm.discover.stages.product import product
 from nalm.discover.stages.ratio import ratio
+from nalm.discover.stages.rational import rational
 from nalm.discover.stages.scratchpad import deep_scratchpad, scratchpad
 from nalm.errors import unknown
 
@@ -40,7 +42,9 @@ STAGES: dict[str, Stage] = {
     "polynomial": Stage(polynomial),  # a**2 + a*b + 1
     "scratchpad": Stage(scratchpad, thorough=True),  # a law of new columns, each made of two others
     "deep": Stage(deep_scratchpad, thorough=True),  # the same, with new columns made of new columns
-    "monomials": Stage(monomials),  # few terms out of many products of powers; last, since it takes longest
+    "monomials": Stage(monomials),  # few terms out of many products of powers
+    "chebyshev": Stage(chebyshev),  # a**6 + a**5 + ... + a: a polynomial of one column, of two, or of all
+    "rational": Stage(rational),  # (a + 1)**3/(a**2 - a + 1): a quotient of two such polynomials
 }
 
 
