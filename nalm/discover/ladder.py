@@ -9,23 +9,26 @@ from typing import Any
 import numpy as np
 
 from nalm.discover.certificate import Certificate, certify, certify_noisy
+from nalm.discover.certificate.smoothness import mostly_noise
 from nalm.discover.certificate.verdict import Verdict
-from nalm.discover.dimensions.rule import DimensionRule
 from nalm.discover.dimensions.units import described
 from nalm.discover.discovery import Candidate, Discovery
-from nalm.discover.fit.description_length import is_nice, length, pruned, shortened, simplified
+from nalm.discover.fit.description_length import is_nice, pruned, shortened, simplified
+from nalm.discover.fit.fallback import chosen
 from nalm.discover.fit.least_squares import UNSOLVABLE, solvable
-from nalm.discover.fit.snap import gauged, snapped, whole
+from nalm.discover.fit.snap import snapped, whole
 from nalm.discover.law import Law
-from nalm.discover.law.expression import Node, Sum, evaluate, numbers, size, tidied
+from nalm.discover.law.expression import Node, Sum, size, tidied
 from nalm.discover.law.names import check_names
 from nalm.discover.law.rewrite import rewritten
+from nalm.discover.met import Met
 from nalm.discover.problem import Problem, TimeUpError
 from nalm.discover.stages import Stage, select
 
 Watch = Callable[[str], None]
 
 REFITTED, SIMPLIFIED = 60, 6  # how many candidates are refitted, and how many simplified, under noise
+COMPARED = 40  # candidates compared on held-out rows where no law is certified
 
 
 def search(
@@ -66,10 +69,13 @@ def search(
             state.find_exact()
             if state.certified is None:
                 state.find_under_noise()
+            if not state.done and not state.noisy:
+                with contextlib.suppress(KeyboardInterrupt):  # the best law so far is kept
+                    state.find_exact(patient=True)
         return state.discovery(began)
 
 
-class Search:
+class Search(Met):
     """State of one search: candidates tried so far and the certified law, if any."""
 
     def __init__(
@@ -79,18 +85,30 @@ class Search:
         stages: dict[str, Stage],
         watch: Watch | None = None,
     ):
-        self.problem, self.names, self.stages, self.watch = problem, names, stages, watch
-        self.rule = DimensionRule(problem)
+        super().__init__(problem)
+        self.names, self.stages, self.watch = names, stages, watch
+        problem.tell = self.report
         self.began = time.monotonic()
-        self.met: dict[Node, tuple[float, str]] = {}  # law -> its error and stage
         self.seen: set[Node] = set()  # with units: structures of the candidates, without their numbers
-        self.proposals: list[tuple[Node, str]] = []  # with real numbers, by stage, in case no law is exact
         self.certified: tuple[Node, Certificate, str] | None = None
 
-    def find_exact(self) -> None:
-        """Try stage after stage until one has a law that holds to rounding."""
+    @property
+    def done(self) -> bool:
+        """True if a law is certified."""
+        return self.certified is not None and bool(self.certified[1])
+
+    @property
+    def noisy(self) -> bool:
+        """True if noise is admitted and is most of what the best law leaves: then no exact law is behind it."""
+        best = None if self.problem.noise == 0 or self.certified is None else self.certified[0]
+        return best is not None and mostly_noise(best, self.problem)
+
+    def find_exact(self, patient: bool = False) -> None:
+        """Try stage after stage, the patient ones or the others, until one has a law that holds to rounding."""
         tried: set[Node] = set()
         for name, stage in self.stages.items():
+            if stage.patient != patient:
+                continue
             found: list[tuple[Node, Certificate]] = []
             for proposal in self.proposed(stage):
                 self.proposals.append((proposal, name))
@@ -115,10 +133,18 @@ class Search:
     def report(self, message: str) -> None:
         """Pass the progress of the search to ``watch``, if there is one."""
         if self.watch is not None:
-            near = min((error for error, _ in self.met.values()), default=np.inf)
             seconds = time.monotonic() - self.began
-            counted = f"{len(self.met):,} laws met, the nearest leaves {near:.2g}"
-            self.watch(f"{message}; {counted}; {seconds:.1f} s")
+            self.watch(f"{message}; {len(self.met):,} laws met, {self._nearest()}; {seconds:.1f} s")
+
+    def _nearest(self) -> str:
+        """Describe the best law so far: the chosen one, else the one with the smallest error."""
+        node = (
+            self.certified[0] if self.certified else min(self.met, key=lambda n: self.met[n][0], default=None)
+        )
+        if node is None:
+            return "none of them near"
+        law = f", {Law(node, self.names)}," if self.certified else ""
+        return f"the nearest{law} leaves {self.met[node][0]:.2g}"
 
     def proposed(self, stage: Stage) -> Iterator[Node]:
         """Yield the candidates of a stage; with units only those of the right dimension, each structure once."""
@@ -191,41 +217,34 @@ class Search:
         if node is not None:
             yield self.rule.refit(node)
 
-    def remember(self, node: Node, stage: str) -> None:
-        """Record a law with its error on the rows searched."""
-        if node not in self.met:
-            r = self.problem.y - evaluate(node, self.problem.x)
-            error = float(np.sqrt(np.mean(r**2)) / (np.std(self.problem.y) or 1.0))
-            self.met[node] = (error if np.isfinite(error) else np.inf), stage
-
-    def remember_proposals(self, check: Callable[[], None] = lambda: None) -> None:
-        """Record the candidates with their real numbers as laws that were met."""
-        finite = [(node, stage) for node, stage in self.proposals if np.isfinite(numbers(node)).all()]
-        tidy = [(gauged(tidied(node)), stage) for node, stage in finite]
-        self.proposals = [(node, stage) for node, stage in tidy if self.rule.allows(node)]
-        for node, stage in self.proposals:
-            check()
-            self.remember(node, stage)
-
     def discovery(self, began: float) -> Discovery:
         """Return the certified law, or the best law that was met, with the other candidates."""
-        if self.certified is None:
-            self.remember_proposals()
-            constant = Sum((), (), float(np.mean(self.problem.y)))
-            if self.rule.allows(constant) or not self.met:
-                self.remember(constant, "constant")
-            node = min(self.met, key=lambda n: self.score(n))
-            certificate = certify(node, self.problem, self.names)
-            if self.problem.dimensions is not None and not self.rule.allows(node):
-                reason = f"no law of the dimension {described(self.problem.dimensions[1])} was found, and "
-                certificate = replace(certificate, verdict=Verdict.NONE, tested=reason + certificate.tested)
-            self.certified = node, certificate, self.met[node][1]
+        if not self.done:
+            self.fall_back()
+        assert self.certified is not None
         node, certificate, stage = self.certified
         ranked = sorted(self.met, key=lambda n: (n != node, self.score(n)))[:20]
         candidates = [Candidate(Law(n, self.names), *self.met[n]) for n in ranked]
         return Discovery(Law(node, self.names), certificate, candidates, stage, time.monotonic() - began)
 
-    def score(self, node: Node) -> float:
-        """Return the description length of a law that was met."""
-        error = self.met[node][0]
-        return length(node, error**2, len(self.problem.y)) if np.isfinite(error) else np.inf
+    def fall_back(self) -> None:
+        """Choose the law that predicts held-out rows best, for want of a certified one."""
+        self.remember_proposals()
+        constant = Sum((), (), float(np.mean(self.problem.y)))
+        if self.rule.allows(constant) or not self.met:
+            self.remember(constant, "constant")
+        ranked = sorted(self.met, key=self.score)[:COMPARED]
+        ranked = ranked if self.certified is None else [self.certified[0], *ranked]
+        node, stage = ranked[0], self.met[ranked[0]][1]
+        if self.problem.dimensions is None:
+            node, stage = chosen([(n, self.met[n][1]) for n in ranked], self.problem)
+            self.remember(node, stage)
+        if self.certified is not None and node == self.certified[0]:
+            return
+        certificate = certify(node, self.problem, self.names)
+        if not certificate and self.problem.noise != 0:
+            certificate = replace(certify_noisy(node, self.problem, self.names), verdict=Verdict.NONE)
+        if self.problem.dimensions is not None and not self.rule.allows(node):
+            reason = f"no law of the dimension {described(self.problem.dimensions[1])} was found, and "
+            certificate = replace(certificate, verdict=Verdict.NONE, tested=reason + certificate.tested)
+        self.certified = node, certificate, stage

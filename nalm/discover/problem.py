@@ -35,6 +35,7 @@ class Problem:
     noise: float | None = None  # standard deviation over that of y; 0: exact laws only; None: unknown
     deadline: float = np.inf
     clock: Callable[[], float] = time.monotonic
+    tell: Callable[[str], None] = lambda message: None  # takes a line about the progress of a long stage
     dimensions: tuple[list[Dimension], Dimension] | None = None  # of the inputs and of y, if units are given
     constants: tuple[int, ...] = ()  # indices of columns with one value and a dimension
 

@@ -4,6 +4,7 @@ import numpy as np
 from scipy import stats
 from scipy.spatial import cKDTree
 
+from nalm.discover.certificate.smoothness import leftover
 from nalm.discover.fit.least_squares import refined
 from nalm.discover.law.expression import Array, Node, evaluate, numbers, used
 from nalm.discover.problem import Problem
@@ -17,12 +18,15 @@ def complaint(node: Node, problem: Problem) -> str | None:
     """Return the first test that speaks against the law on the held-out rows, as text, or None.
 
     Is the residual larger than the declared noise (chi squared), or than on the rows searched (F)? Do free
-    numbers explain more than the law's own (F)? Is there structure left: further terms (F), neighbours alike?
+    numbers explain more than the law's own (F)? Is there structure left: further terms (F), neighbours alike, or
+    anything that a flexible model predicts?
     """
     x, y = problem.held_x, problem.held_y
     k, n = len(numbers(node)), len(y)
     spread = float(np.std(np.concatenate([y, problem.y]))) or 1.0
     r = y - evaluate(node, x)
+    if not used(node):
+        return "the law uses no column"
     if n < 2 * k + 10:
         return f"{n} rows are too few to test {k} numbers"
     if not np.isfinite(r).all() or np.sqrt(np.mean(r**2)) > UNEXPLAINED * spread:
@@ -40,7 +44,10 @@ def complaint(node: Node, problem: Problem) -> str | None:
     if p < SIGNIFICANT:
         return f"free numbers fit better (p = {p:.1g})"
     p = structure(node, r, problem)
-    return f"the residual has structure (p = {p:.1g})" if p < SIGNIFICANT else None
+    if p < SIGNIFICANT:
+        return f"the residual has structure (p = {p:.1g})"
+    p = leftover(node, problem)
+    return f"the residual can be predicted from the columns (p = {p:.1g})" if p < SIGNIFICANT else None
 
 
 def f_test(r: Array, better: Array, more: int) -> float:

@@ -184,6 +184,9 @@ def tidied(node: Node) -> Node:
                 inner = f if isinstance(f, Power) and joins else Power((f,), (1.0,))
                 coefficient *= scalar_power(inner.coefficient, p)
                 for g, q in zip(inner.factors, inner.exponents, strict=True):
+                    if isinstance(g, Sum) and not g.terms:  # a number
+                        coefficient *= scalar_power(g.bias, p * q)
+                        continue
                     if isinstance(g, Sum) and len(g.terms) == 1 and g.bias == 0 and float(p * q).is_integer():
                         coefficient *= scalar_power(g.weights[0], p * q)
                         g = g.terms[0]

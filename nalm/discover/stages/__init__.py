@@ -11,6 +11,7 @@ from nalm.discover.law.expression import Node
 from nalm.discover.problem import Problem
 from nalm.discover.stages.additive import additive
 from nalm.discover.stages.chebyshev import chebyshev
+from nalm.discover.stages.general import general
 from nalm.discover.stages.monomials import monomials
 from nalm.discover.stages.polynomial import polynomial
 from nalm.discover.stages.power import power
@@ -30,6 +31,7 @@ class Stage:
         [Problem], Iterator[Node]
     ]  # yields candidates with unrounded numbers, the best fit first
     thorough: bool = False  # test every candidate and keep the shortest exact law, not the first one
+    patient: bool = False  # tried last, only if no law is certified, and takes the time that is left
     constants: bool = False  # can also propose laws if all input columns are constant
 
 
@@ -45,6 +47,9 @@ STAGES: dict[str, Stage] = {
     "monomials": Stage(monomials),  # few terms out of many products of powers
     "chebyshev": Stage(chebyshev),  # a**6 + a**5 + ... + a: a polynomial of one column, of two, or of all
     "rational": Stage(rational),  # (a + 1)**3/(a**2 - a + 1): a quotient of two such polynomials
+    "general": Stage(
+        general, patient=True
+    ),  # a*(b + (a + c)/(c*d + e)): nested laws, as long as there is time
 }
 
 
