@@ -38,6 +38,13 @@ LAWS = {  # stage -> low, high, rows, columns, the law
     ),
     "rational": (-2, 2, 300, 1, lambda x: (x[:, 0] + 1) ** 3 / (x[:, 0] ** 2 - x[:, 0] + 1)),
     "monomials": (1, 2, 600, 4, lambda x: 3 * x[:, 0] ** 1.5 / x[:, 1] + 0.7 * x[:, 1] * x[:, 2] ** -2.5),
+    "separable": (
+        1,
+        2,
+        600,
+        9,
+        lambda x: np.prod(x[:, :3], 1) / ((x[:, 3:6] - 3 * x[:, 6:]) ** 2).sum(1),
+    ),
     "general": (
         1,
         3,

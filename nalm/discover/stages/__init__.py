@@ -20,6 +20,7 @@ from nalm.discover.stages.product import product
 from nalm.discover.stages.ratio import ratio
 from nalm.discover.stages.rational import rational
 from nalm.discover.stages.scratchpad import deep_scratchpad, scratchpad
+from nalm.discover.stages.separable import separable
 from nalm.errors import unknown
 
 
@@ -47,6 +48,9 @@ STAGES: dict[str, Stage] = {
     "monomials": Stage(monomials),  # few terms out of many products of powers
     "chebyshev": Stage(chebyshev),  # a**6 + a**5 + ... + a: a polynomial of one column, of two, or of all
     "rational": Stage(rational),  # (a + 1)**3/(a**2 - a + 1): a quotient of two such polynomials
+    "separable": Stage(
+        separable
+    ),  # a*b/((c - d)**2 + (e - f)**2): a product of powers times a law of the others
     "general": Stage(
         general, patient=True
     ),  # a*(b + (a + c)/(c*d + e)): nested laws, as long as there is time

@@ -9,6 +9,7 @@ import numpy as np
 
 from nalm.discover.law.expression import Array, Input, Node, powered
 
+FAINT = 1e-13  # share of the largest term below which a term is rounding
 Degrees = tuple[int, ...]
 
 
@@ -56,12 +57,13 @@ class Chebyshev:
         for i in range(n):
             rows = _in_powers(self.degree, Fraction(self.middle[i]), Fraction(self.half[i]))
             array = np.moveaxis(np.tensordot(rows, array, axes=([0], [i])), 0, i)
-        terms: list[Node] = []
-        numbers: list[float] = []
-        for d in self.degrees[1 : len(weights)]:
-            terms.append(powered([Input(c) for c in self.columns], d))
-            numbers.append(float(array[d]))
-        return terms, numbers, float(array[(0,) * n])
+        degrees = self.degrees[: len(weights)]
+        found = np.array([float(array[d]) for d in degrees])
+        largest = np.abs(self.middle) + np.abs(self.half)
+        sizes = np.abs(found) * np.prod(largest ** np.array(degrees), 1)
+        found[sizes < FAINT * sizes.max()] = 0.0
+        terms = [powered([Input(c) for c in self.columns], d) for d in degrees[1:]]
+        return terms, found[1:].tolist(), float(found[0])
 
 
 def _in_powers(degree: int, middle: Fraction, half: Fraction) -> Any:

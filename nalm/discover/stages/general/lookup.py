@@ -29,7 +29,7 @@ def probes(base: Array, count: int = 3) -> Array:
 
 @dataclass
 class Index:
-    """The sorted ratios of the expressions of the pool, beside one base."""
+    """The sorted ratios of the expressions of the pool that differ beside one base."""
 
     vectors: Array
     ratios: Array
@@ -42,6 +42,8 @@ class Index:
         vectors = probes(base)
         ratios, others, flat = _ratios(values, vectors)
         kept = np.flatnonzero(~flat & np.isfinite(ratios) & np.isfinite(others))
+        marks = ratios[kept].astype(np.float32) + 1j * others[kept].astype(np.float32)
+        kept = kept[np.unique(marks, return_index=True)[1]]  # of equal ones the simplest, which comes first
         order = kept[np.argsort(ratios[kept])]
         return cls(vectors, ratios[order], others[order], order)
 
