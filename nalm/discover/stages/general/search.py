@@ -11,7 +11,7 @@ from nalm.discover.law.expression import Input, Node, Power
 from nalm.discover.problem import Problem, TimeUpError
 from nalm.discover.stages.general.fits import Fits
 from nalm.discover.stages.general.lookup import Index, explained, paired
-from nalm.discover.stages.general.pool import ROOT, Pool
+from nalm.discover.stages.general.pool import ROOT, Places, Pool
 from nalm.discover.stages.general.states import (
     OPERATIONS,
     SHAPES,
@@ -27,7 +27,7 @@ WIDEST = 6  # inputs
 ROWS, CHECKED = 28, 240  # rows on which targets are looked up; rows on which hits are checked
 POOL = 60_000  # expressions
 DEEPEST = 6  # operations of an expression, at most
-PAIRED, FEW = 700, 200  # of which all pairs are tried: for a few targets, for many
+PAIRED = 700  # of which all pairs are tried for powers of y
 BLOCK = 8_192  # targets at once
 HITS = 40  # laws to rounding; if none of so many is certified, the data cannot tell
 
@@ -71,9 +71,10 @@ class Meeting(Fits):
         self.pool.grow(POOL, check)
         starts = self.starts()
         self.index()
+        self.simple = self.plain(self.pool.ends[2])
         for state in starts:
             yield from self.explain(state, self.pool.ends[2])
-            yield from self.pairs(state, PAIRED)
+            yield from self.pairs(state, np.arange(min(PAIRED, len(self.pool))))
         yield from self.meet(starts, 2)
         if not patient:
             return
@@ -84,7 +85,9 @@ class Meeting(Fits):
         self.index()
         tell(f"general: {len(self.pool):,} expressions of up to {len(self.pool.ends) - 1} operations")
         yield from self.meet(starts, DEEPEST)
-        yield from self.closed(list(self.roots(starts[0])), "a root")
+        tell("general: a root undone")
+        for state in self.roots(starts[0]):
+            yield from self.pairs(state, self.simple)
         tell(f"general: one operation undone, {len(one):,} forms")
         yield from self.meet(one, 2)
         yield from self.closed(self.states(self.states(starts, 0), 0), "two operations")
@@ -101,7 +104,13 @@ class Meeting(Fits):
         self.problem.tell(f"general: {undone} undone, {len(states):,} forms")
         for state in states:
             yield from self.explain(state, self.pool.ends[2])
-            yield from self.pairs(state, FEW)
+            yield from self.pairs(state, self.simple)
+
+    def plain(self, count: int) -> Places:
+        """Return which of the first expressions have one operation or are roots or products of powers of inputs."""
+        products = [p for p in range(count) if _is_product(self.pool.node(p))]
+        roots = np.flatnonzero(self.pool.joins[:count] == ROOT)
+        return np.unique(np.concatenate([np.arange(self.pool.ends[1]), np.array(products, np.intp), roots]))
 
     def index(self) -> None:
         """Sort the pool by its ratios: beside a sum of inputs, and between logarithms beside a product of powers."""
@@ -182,16 +191,21 @@ class Meeting(Fits):
             parts = (inputs if below else inputs + more), (inputs + more if below else inputs)
             yield from self.divided(state.steps, parts, t)
 
-    def pairs(self, state: State, count: int) -> Iterator[Node]:
-        """Look for a sum of the inputs and two of the first expressions, and for a product of powers of them."""
+    def pairs(self, state: State, places: Places) -> Iterator[Node]:
+        """Look for a sum of the inputs and two of these expressions, and for a product of powers of them."""
         self.problem.check()
-        for one, two in paired(state.target, self.few, self.pool.values[:count]):
-            yield from self.summed(state.steps, one, two)
+        for one, two in paired(state.target, self.few, self.pool.values[places]):
+            yield from self.summed(state.steps, int(places[one]), int(places[two]))
         with np.errstate(all="ignore"):
             logs = np.log(np.abs(state.target))
         if np.isfinite(logs).all():
-            for one, two in paired(logs, self.log_few, self.logs[:count]):
-                yield from self.multiplied(state.steps, one, two)
+            for one, two in paired(logs, self.log_few, self.logs[places]):
+                yield from self.multiplied(state.steps, int(places[one]), int(places[two]))
+
+
+def _is_product(node: Node) -> bool:
+    """Tell whether an expression is a product of powers of inputs."""
+    return isinstance(node, Power) and all(isinstance(f, Input) for f in node.factors)
 
 
 def _spread_out(problem: Problem) -> np.ndarray:
