@@ -13,7 +13,7 @@ from nalm.discover.stages.scratchpad import relevant
 HIGHEST = 12  # degree
 TERMS = 150  # the most terms of a polynomial
 PAIRED, TOGETHER = 8, 6  # columns of which all pairs are tried; columns that are tried together
-FOUND = 1e-9  # share of the size of y below which only rounding is left
+FOUND = 1e-9  # share of the size of y that a polynomial may leave
 NOISY = 0.05  # under noise: what a polynomial of one column may leave
 
 
@@ -52,7 +52,7 @@ def _exponents(y: Array) -> list[float]:
 
 
 def _fitted(basis: Chebyshev, exponent: float, problem: Problem) -> Iterator[Node]:
-    """Yield the polynomial of the lowest degree that leaves only rounding, or under noise the most likely one."""
+    """Yield the polynomial of the lowest degree that leaves almost nothing, or under noise the most likely one."""
     target = problem.y**exponent
     weight = 1 / np.sqrt(np.median(np.abs(target)) ** 2 + target**2)
     whole = solve(basis.values * weight[:, None], target * weight)
@@ -60,10 +60,8 @@ def _fitted(basis: Chebyshev, exponent: float, problem: Problem) -> Iterator[Nod
     if left < FOUND:
         for degree in range(2, basis.degree + 1):
             weights = _cut(basis, degree, target, weight)
-            if _left(basis.values[:, : len(weights)] @ weights - target, target, weight) < max(
-                10 * left, 100 * problem.roundoff
-            ):
-                yield _law(basis, weights, exponent)
+            if _left(basis.values[:, : len(weights)] @ weights - target, target, weight) < FOUND:
+                yield _law(basis, weights, exponent)  # of a series, which goes on, this one is not exact
                 return
     elif problem.noise != 0 and len(basis.columns) == 1 and exponent == 1 and left < NOISY:
         n = len(target)
