@@ -20,6 +20,7 @@ from nalm.results.runs import Outcome
 
 WORDS = ("agrees", "differs", "cannot tell", "not run", "not compared")  # of a published number, in this order
 SAID = {"agrees": "agree", "differs": "differ"}
+WIDEST = 160  # characters of a line of the page
 
 
 @dataclass(frozen=True)
