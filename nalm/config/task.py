@@ -12,7 +12,7 @@ from nalm.config.ranges import Range
 from nalm.config.recipe import Recipe
 from nalm.config.threshold import Threshold
 from nalm.config.values import Value, require
-from nalm.operations import outputs
+from nalm.operations import COMPOSITIONS, outputs
 
 Chosen = Literal["last", "train", "validation"]
 
@@ -91,6 +91,11 @@ class Task(Value):
     def positive(self) -> bool:
         """True if every input is known to be positive, so that formulas need no absolute values."""
         return self.train.kind == "uniform" and self.train.low > 0
+
+    @property
+    def measured(self) -> bool:
+        """True if a run is also measured at its last step: where grids or counts ask for it, and compositions."""
+        return bool(self.grids or self.counts or self.operation in COMPOSITIONS)
 
     def epoch(self, batch: int) -> int:
         """Return the number of steps in which all training examples are seen once; 1 where they are drawn anew."""

@@ -176,10 +176,10 @@ class Program:
 
     # -- evaluation ---------------------------------------------------------------------------
 
-    def evaluate(self) -> tuple[Tensor, Tensor]:
-        """Return the errors (runs,) on the validation and test sets."""
+    def evaluate(self, params: Tensors | None = None) -> tuple[Tensor, Tensor]:
+        """Return the errors (runs,) on the validation and test sets, of other parameters if they are given."""
         with threads(len(self.runs) * self.data.rows * self.case.inputs):
-            return self.evaluation.errors(self.params)
+            return self.evaluation.errors(self.params if params is None else params)
 
     def predict(self, x: Tensor) -> Tensor:
         """Return the outputs of the models for x (runs, rows, in)."""

@@ -8,16 +8,15 @@ import torch
 from torch import Tensor
 
 from nalm.config import Case
-from nalm.engine.gold import gold
 from nalm.engine.measures import counted, grid_errors
 from nalm.engine.model import Network, Tensors, spelled
 from nalm.engine.numbers import inalu
 from nalm.engine.numbers.program import Program
+from nalm.engine.numbers.thresholds import thresholds
 from nalm.engine.plan import Run
 from nalm.engine.records import Records
 from nalm.errors import NALMError
 from nalm.results.runs import Runs
-from nalm.tasks.threshold import threshold
 from nalm.units import Unit
 from nalm.units.spelling import letters
 
@@ -35,10 +34,7 @@ class NumberTrainer:
         self.program = Program(runs, device, compiled)
         self.case = runs[0].case
         self.at = 0
-        self.thresholds = [
-            gold(run.case) if run.case.threshold.kind == "gold" else threshold(run.case, device)
-            for run in runs
-        ]
+        self.thresholds = thresholds(self.program)
         self.records = Records(self.thresholds, whole=self.case.recipe.inalu)
         self.resets = torch.zeros(len(runs), dtype=torch.int64)
         self.since = torch.zeros(len(runs), dtype=torch.int64)  # evaluation at which a run last started
@@ -206,7 +202,7 @@ class NumberTrainer:
     def _measures(self) -> list[dict[str, float]]:
         """Return the measures that the case asks for at the end, with the errors there; {} if it asks for none."""
         n, case, program = len(self.program.runs), self.case, self.program
-        if not (case.task.grids or case.task.counts):
+        if not case.task.measured:
             return [{} for _ in range(n)]
         found = {name: self.curves[name][-1] for name in ("test", "validation")}
         found |= counted(program.params, case.task.counts)
