@@ -68,6 +68,11 @@ def _growth(name: str) -> Callable[[Growth | None], str]:
     return lambda growth: "" if growth is None else f"{name} {growth.start:g} to {growth.end:g}"
 
 
+def _safety(norm: str) -> str:
+    """Return the label of a norm."""
+    return "safe clip" if norm == "scaled" else ""
+
+
 @dataclass(frozen=True)
 class Recipe(Value):
     """The settings with which a case is trained.
@@ -103,6 +108,9 @@ class Recipe(Value):
     polish: int = setting(0, equal, added_later=True)  # steps of L-BFGS after the others, for systems
     # parameters that are drawn between two numbers: ("1.gate", 1, 1)
     starts: tuple[tuple[str, float, float], ...] = setting((), equal, added_later=True)
+    # of clip_norm: the root of the sum of squares, which overflows beyond 1e19 as in torch; or the same of entries that
+    # are first divided by the largest one
+    norm: Literal["plain", "scaled"] = setting("plain", equal, _safety, added_later=True)
 
     def check(self) -> None:
         require(

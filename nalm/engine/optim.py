@@ -104,10 +104,32 @@ def cosine(lr: Tensor, step: Tensor, steps: int) -> Tensor:
 
 
 def clip_norm(gradients: Tensors, largest: Tensor) -> Tensors:
-    """Scale each run's gradient, over all its parameters, to at most a norm (runs,); infinity leaves it."""
+    """Scale each run's gradient, over all its parameters, to at most a norm (runs,); infinity leaves it.
+
+    As in torch, a sum of squares beyond the range of float32 makes the gradient 0: the run takes no step.
+    """
     square = torch.stack([g.square().flatten(1).sum(-1) for g in gradients.values()]).sum(0)
     factor = torch.where(largest.isinf(), 1.0, (largest / (square.sqrt() + 1e-6)).clamp_max(1.0))
     return {name: g * per_run(factor, g) for name, g in gradients.items()}
+
+
+def clip_scaled_norm(gradients: Tensors, largest: Tensor) -> Tensors:
+    """Clip as ``clip_norm`` does, by a norm that does not overflow: the largest entry is divided out before squaring.
+
+    A gradient that is not finite is left as it is.
+    """
+    top = torch.stack([g.abs().flatten(1).amax(-1) for g in gradients.values()]).amax(0)
+    unit = torch.where(top > 0, top, 1.0)
+    parts = {name: g / per_run(unit, g) for name, g in gradients.items()}
+    root = torch.stack([p.square().flatten(1).sum(-1) for p in parts.values()]).sum(0).sqrt()
+    size = largest / (root + 1e-6 / unit)  # of the largest entry, once the norm is at its bound
+    return {
+        name: torch.where(per_run(size < unit, g), parts[name] * per_run(size, g), g)
+        for name, g in gradients.items()
+    }
+
+
+CLIPS: dict[str, Callable[[Tensors, Tensor], Tensors]] = {"plain": clip_norm, "scaled": clip_scaled_norm}
 
 
 def clip_value(gradients: Tensors, largest: Tensor) -> Tensors:

@@ -107,7 +107,8 @@ class ImageProgram:
                     for n, g in gradients.items()
                 }
             if recipe.clip_norm > 0:
-                runs = optim.clip_norm({n: g.unsqueeze(0) for n, g in gradients.items()}, t["clip_norm"])
+                alone = {n: g.unsqueeze(0) for n, g in gradients.items()}
+                runs = optim.CLIPS[recipe.norm](alone, t["clip_norm"])
                 gradients = {n: g.squeeze(0) for n, g in runs.items()}
             rule = self.optimiser, t["lr"]
             update(params, gradients, slots, rule, at, lambda moved: self._learn("project", moved))

@@ -110,7 +110,7 @@ class Program:
 
         gradients: Tensors = grad(objective)(params)
         if recipe.clip_norm > 0:
-            gradients = optim.clip_norm(gradients, s["clip_norm"])
+            gradients = optim.CLIPS[recipe.norm](gradients, s["clip_norm"])
         if recipe.clip_value > 0:
             gradients = optim.clip_value(gradients, s["clip_value"])
         if recipe.gradient_noise > 0:
