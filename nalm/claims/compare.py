@@ -5,12 +5,11 @@ from pathlib import Path
 
 from nalm.claims import ClaimVerdict, verdicts
 from nalm.claims.lengths import Curves, of_sequences
+from nalm.claims.rules.base import ORDER
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
 from nalm.results import source
 from nalm.results.compare import Results
-
-ORDER = {"differs": 0, "agrees": 1}
 
 
 def compare_folder(where: str | Path) -> dict[str, list[ClaimVerdict]]:
@@ -34,5 +33,5 @@ def compare_published(results: Results, curves: Mapping[str, Curves]) -> dict[st
     found = {}
     for name, runs in known.items():
         judged = verdicts(EXPERIMENTS[name], runs, curves.get(name, {}))
-        found[name] = sorted(judged, key=lambda v: ORDER.get(v.verdict, 2))
+        found[name] = sorted(judged, key=lambda v: ORDER.index(v.verdict))
     return found

@@ -1,4 +1,8 @@
-"""The interface of rules: the runs that a rule sees, what it returns, and comparisons that several rules share."""
+"""The interface of rules: the runs that a rule sees, and the judgement that it returns.
+
+A rule returns ``tested`` with a ``Comparison`` of ``nalm.stats`` where either side has a sampling error, ``settled``
+where neither has, ``undecided`` where the runs are too short or too few for a test, and ``NOTHING`` without runs.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -8,7 +12,7 @@ from nalm.claims.lengths import Row
 from nalm.config import Case, Claim
 from nalm.experiments.published import AND
 from nalm.results.runs import Outcome
-from nalm.stats import Interval
+from nalm.stats import LEVEL, Comparison, Interval
 
 
 @dataclass(frozen=True)
@@ -63,28 +67,65 @@ class NamedRuns:
             o for called, train, o in self.named if called == name and (wanted is None or train in wanted)
         ]
 
-    def rates(self, name: str) -> dict[str, float]:
-        """Compute success rates by training range."""
-        groups: dict[str, list[bool]] = {}
+    def solved(self, name: str) -> dict[str, dict[int, bool]]:
+        """Return by training range which seeds are solved."""
+        groups: dict[str, dict[int, bool]] = {}
         for called, train, o in self.named:
             if called == name:
-                groups.setdefault(train, []).append(o.solved)
-        return {where: sum(solved) / len(solved) for where, solved in groups.items()}
+                groups.setdefault(train, {})[o.seed] = o.solved
+        return groups
 
 
-Judgement = tuple[Interval | None, str, str]  # our number, the verdict, and the reason
+@dataclass(frozen=True)
+class Judgement:
+    """What a rule returns: our number, a word, the reason, and the test that it rests on.
+
+    The word is one of ``AGREES``, ``DIFFERS`` and ``CANNOT_TELL``, or ``NOT_RUN`` or ``NO_RULE``, where nothing
+    was compared. A judgement without a test is exact, or is no comparison.
+    """
+
+    ours: Interval | None
+    verdict: str
+    why: str
+    test: Comparison | None = None
+
+
 Rule = Callable[[Claim, NamedRuns], Judgement]
-NOTHING: Judgement = (None, "not comparable", "no runs of ours")
+AGREES, DIFFERS, CANNOT_TELL = WORDS = ("agrees", "differs", "cannot tell")
+NOT_RUN, NO_RULE = "not run", "no rule"
+ORDER = (DIFFERS, AGREES, CANNOT_TELL, NOT_RUN, NO_RULE)  # of verdicts in a table
+NOTHING = Judgement(None, NOT_RUN, "no runs of ours")
 
 
-def word(holds: bool) -> str:
-    """Return the verdict of a comparison."""
-    return "agrees" if holds else "differs"
+def tested(ours: Interval, test: Comparison, why: str) -> Judgement:
+    """Judge by a test; ``verdicts`` corrects its p for the other tests of the study and words it anew."""
+    return Judgement(ours, word(test, test.p), why, test)
 
 
-def near(claim: Claim, ours: Interval, slack: float = 0.0) -> bool:
-    """Check whether the published number or ours lies within the interval of the other."""
-    low = claim.value if claim.low is None else claim.low
-    high = claim.value if claim.high is None else claim.high
-    inside = ours.low - slack <= claim.value <= ours.high + slack
-    return inside or low - slack <= ours.estimate <= high + slack
+def settled(ours: Interval, holds: bool, why: str) -> Judgement:
+    """Judge a number that has no sampling error, such as a threshold: it is equal, or it differs."""
+    return Judgement(ours, AGREES if holds else DIFFERS, why)
+
+
+def undecided(ours: Interval | None, why: str) -> Judgement:
+    """Return that nothing can be told, for a reason that no test has: training too short, ranges not run."""
+    return Judgement(ours, CANNOT_TELL, why)
+
+
+def word(test: Comparison, p: float) -> str:
+    """Return the word for a test whose p is this, corrected or not."""
+    return DIFFERS if p < LEVEL else AGREES if test.close else CANNOT_TELL
+
+
+RUNS = re.compile(r"\b(\d+) (?:seeds|folds|runs)\b|\bof (?:best )?(\d+)\b|sqrt\((\d+)\)")
+
+
+def published_runs(claim: Claim) -> int | None:
+    """Return the number of runs behind a published number: its own, or that of its setting or note.
+
+    >>> published_runs(Claim("Heim 2020", "test_mse", 0.1, note="median +- MAD of best 10 runs"))
+    10
+    """
+    found = RUNS.search(claim.where) or RUNS.search(claim.note)
+    stated = next(int(number) for number in found.groups() if number) if found else None
+    return claim.n or stated
