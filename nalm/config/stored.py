@@ -38,6 +38,7 @@ class StoredDigits(Value):
     lengths: tuple[int, ...] = added_later(())
     every: int = added_later(1)
     start: int = added_later(-1)
+    generator: Literal["nalm", "torch"] = added_later("nalm")
 
 
 @dataclass(frozen=True)

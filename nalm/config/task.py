@@ -51,6 +51,7 @@ class Task(Value):
     chosen: Chosen = "validation"  # which evaluation counts: see nalm.results.runs.judged
     every: int = 1  # epochs between evaluations
     start: int = -1  # the seed of the first weights of every run; below 0 each run has its own
+    generator: Literal["nalm", "torch"] = "nalm"  # that draws them; torch's is that of its GPUs
 
     fits_trajectory: bool = False  # whether steps are solutions of differential equations
     extends: bool = False  # whether a longer training goes on from the end of a shorter one

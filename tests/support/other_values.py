@@ -67,7 +67,7 @@ TASKS = {  # a task of every kind, and another value for each of its fields
     Recurrent("multiply", Range(1, 2), Range(2, 6), inputs=8, subset=3): {**OPERANDS, "times": (2, 3)},
     Lists("smallest", Range(1, 2), Range(2, 6)): {**RANGES, "operation": "count", "test_inputs": 9},
     SystemTask("fractional_sir", Range(1, 2), Range(2, 6)): {**RANGES, "counts": (1e-3,)},
-    TwoDigits("multiply"): PAIRS,
+    TwoDigits("multiply"): {**PAIRS, "generator": "torch"},
     Colour("multiply"): {**PAIRS, "validation": 0.3, "identity": True},
     ImageSequence("multiply"): {**DIGITS, "operation": "add", "inputs": 9, "length": 1, "lengths": (1, 2)},
 }

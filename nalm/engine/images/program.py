@@ -134,7 +134,8 @@ class Member:
         self.program, self.seed = program, seed
         device, case = program.device, program.case
         self.stream = torch.cuda.Stream() if device.type == "cuda" else None
-        begun = starts(program.network, seed, case.task.start, case.recipe.starts)
+        task = case.task
+        begun = starts(program.network, seed, task.start, case.recipe.starts, task.generator)
         self.params = {n: p.to(device) for n, p in begun.items()}
         count = len(program.optimiser.slots)
         self.slots = {n: [torch.zeros_like(p) for _ in range(count)] for n, p in self.params.items()}
