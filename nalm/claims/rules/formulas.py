@@ -99,8 +99,8 @@ def _one_more(claim: Claim, means: list[float], why: str) -> Judgement:
         return tested(ours, test, f"{why}; {lost} of {n} seeds are not finite, Fisher's exact test")
     logs = np.log(np.maximum(means, LEAST))
     next_log = stats.one_more(logs)
-    ends = (math.exp(min(v, LARGEST)) for v in (next_log.estimate, next_log.low, next_log.high))
-    ours = Interval(*ends, n, "geometric mean, and where one more seed lies")
+    centre, low, high = (math.exp(min(v, LARGEST)) for v in (next_log.estimate, next_log.low, next_log.high))
+    ours = Interval(centre, low, high, n, "geometric mean, and where one more seed lies")
     margin = Margin(math.log(2), math.log(2), "a factor 2")
     slack = math.log(claim.value / (claim.value - HALF)) if claim.value > HALF else math.inf
     test = stats.same_mean(Mean(math.log(claim.value), math.nan, 1), stats.mean_of(logs), margin, slack)

@@ -137,8 +137,8 @@ def starts(
     arithmetic = network.get_submodule("arithmetic")
     assert isinstance(arithmetic, Network)
     own = first if first >= 0 else seed
-    source = FromGPU(own) if generator == "torch" else None
-    begun = arithmetic.starts([own], torch.zeros(1), between=between, source=source)
+    torchs = FromGPU(own) if generator == "torch" else None
+    begun = arithmetic.starts([own], torch.zeros(1), between=between, source=torchs)
     found = {f"arithmetic.{n}": t[0] for n, t in begun.items()}
     modules = [(n, m) for n, m in network.named_modules() if isinstance(m, nn.Conv2d | nn.Linear)]
     for i, (name, module) in enumerate(modules):

@@ -13,7 +13,7 @@ The revision of the code that fixed the initial weights is not published. The pu
 before it draws the layer's weights, so they come from torch's generator there. The layer is taken to be drawn first
 after torch.manual_seed(3); what the reader draws before it would depend on the model of the GPU. This reading is not
 verified, but fits the results: NRU and Real NPU start at (0.32, -0.30), near a/b, and the NMRU with 0.35 for b beside
-0.29 for 1/b, which is undecided, as its accuracy of 47% with a standard error of 14% is. From this library's own seed 3,
+0.29 for 1/b, which is undecided, as its accuracy of 47% (standard error 14%) is. From this library's own seed 3,
 in `mnist/division-starts`, the NMRU learns b/a in every shipped fold, and the reader learns 9/digit.
 Departures: an epoch has whole batches only (703 for products, 570 for quotients); about 10,000 training samples
 are evaluated; penalties grow with every step of epochs 30 to 40, not once per epoch; the perceptron has the initial
