@@ -110,10 +110,11 @@ def of_published(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[Ou
 def verdicts(experiment: Experiment, runs: Sequence[Outcome], curves: Curves) -> list[ClaimVerdict]:
     """Compare every claim of a published experiment with the runs of its cases, with Holm's correction.
 
-    ``curves`` are needed for networks on sequences only, which are judged by length; others may be missing.
+    ``curves`` are needed for networks on sequences, which are judged by length, and for ``rules.CURVES``; others may be
+    missing.
     """
     rows = longest(runs, curves)
     measured = {case.hash: rows[case.trunk] for case in experiment.cases if rows and case.trunk in rows}
     named = names(experiment.name, experiment.cases).labels
-    ours = NamedRuns.of_cases(of_published(experiment, runs), named, measured)
+    ours = NamedRuns.of_cases(of_published(experiment, runs), named, measured, curves)
     return corrected([judge(claim, ours) for claim in experiment.claims])

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nalm.claims.lengths import Row
+from nalm.claims.lengths import Curves, Row
 from nalm.config import Case, Claim
 from nalm.experiments.published import AND
 from nalm.results.runs import Outcome
@@ -20,10 +20,12 @@ class NamedRuns:
     """Our runs as rules see them: (name of the case, training range, run), and sequences by length.
 
     ``sequences`` holds the measurements by length of sequence cases; the key is the hash of the published case.
+    ``curves`` are there for the metrics that need them.
     """
 
     named: Sequence[tuple[str, str, Outcome]]
     sequences: Mapping[str, Row] = field(default_factory=dict)
+    curves: Curves = field(default_factory=dict)
 
     @classmethod
     def of_cases(
@@ -31,13 +33,14 @@ class NamedRuns:
         outcomes: Sequence[Outcome],
         names: Mapping[Case, str],
         sequences: Mapping[str, Row] | None = None,
+        curves: Curves | None = None,
     ) -> "NamedRuns":
         """Attach to every run the name of its case."""
         known: dict[int, tuple[str, str]] = {}  # by identity: runs of one case mostly share its object
         for o in outcomes:
             if id(o.case) not in known:
                 known[id(o.case)] = names[o.case], str(o.case.train)
-        return cls([(*known[id(o.case)], o) for o in outcomes], sequences or {})
+        return cls([(*known[id(o.case)], o) for o in outcomes], sequences or {}, curves or {})
 
     def about(self, claim: Claim) -> "NamedRuns":
         """Select the runs that a claim can be about.
@@ -47,7 +50,7 @@ class NamedRuns:
         """
         if claim.cases:
             tied = [o for *_, o in self.named if o.case.hash in claim.cases]
-            return NamedRuns([(claim.unit, claim.where, o) for o in tied], self.sequences)
+            return NamedRuns([(claim.unit, claim.where, o) for o in tied], self.sequences, self.curves)
         inputs = re.search(r"(\d+) inputs", claim.task)
         kept = [
             run
@@ -55,7 +58,7 @@ class NamedRuns:
             if (inputs is None or run[2].case.inputs == int(inputs.group(1)))
             and (not claim.operation or run[2].case.operation == claim.operation)
         ]
-        return NamedRuns(kept, self.sequences)
+        return NamedRuns(kept, self.sequences, self.curves)
 
     def of(self, name: str, where: str = "") -> list[Outcome]:
         """Return the runs of the cases of that name.

@@ -36,12 +36,13 @@ def _correct(claim: Claim, everything: NamedRuns) -> Judgement:
         return _few(len(found))
     rates = [Rate(sum(seeds.values()), len(seeds)) for seeds in found.values()]
 
-    def chances(factor: int, prior: float) -> list[float]:
-        return [float(stats.predicted(rate.times(factor), 1, prior)[1]) for rate in rates]
+    def chances(factor: int, prior: float) -> tuple[list[float], list[float]]:
+        one_run = [float(stats.predicted(rate.times(factor), 1, prior)[1]) for rate in rates]
+        return one_run, [0.0] * len(rates)  # beside nothing: the count itself is predicted
 
     counts = [sum(seeds.get(seed, False) for seeds in found.values()) for seed in {o.seed for o in runs}]
     ours = Interval(float(np.mean(counts)), min(counts), max(counts), len(counts), "range over seeds")
-    test = stats.same_count(round(claim.value), chances, min(rate.n for rate in rates))
+    test = stats.same_count(round(claim.value), 0, chances, min(rate.n for rate in rates))
     why = f"of {len(found)} formulas, the snapped expression is the target"
     return tested(ours, replace(test, stated="2 formulas"), why)
 

@@ -16,7 +16,7 @@ PERCENT = 100.0
 POINTS = 5.0  # the stated difference between two accuracies, in percent
 
 
-def _epochs(runs: Sequence[Outcome]) -> tuple[int, int]:
+def epochs(runs: Sequence[Outcome]) -> tuple[int, int]:
     """Return the fewest epochs of our runs, and the published number."""
     return min(o.steps // o.case.epoch for o in runs), runs[0].case.recipe.steps // runs[0].case.epoch
 
@@ -28,25 +28,29 @@ def folds(runs: Sequence[Outcome]) -> str:
     return many if count == len(runs) else f"{len(runs)} runs of {many}"
 
 
-def unless_short(found: Judgement, epochs: tuple[int, int]) -> Judgement:
+def unless_short(found: Judgement, trained: tuple[int, int]) -> Judgement:
     """Return the judgement, unless our runs were trained for fewer epochs than the published ones."""
-    short, wanted = epochs
+    short, wanted = trained
     if short >= wanted:
         return found
     return undecided(found.ours, f"{found.why}: epochs {short + 1:,} to {wanted:,} are missing")
 
 
 def _accuracy(claim: Claim, everything: NamedRuns) -> Judgement:
-    """Compare the mean share of right outputs over folds, in percent; the published ± is one standard error."""
+    """Compare the mean share of right outputs over folds, in percent; the published ± is one standard error.
+
+    Without one it is at most that of folds of which each is right throughout or wrong throughout.
+    """
     runs = everything.of(claim.unit, claim.where)
     if not runs:
         return NOTHING
     values = [PERCENT * (1 - o.test) for o in runs]
-    error = math.nan if claim.high is None else claim.high - claim.value
-    told = stats.Mean(claim.value, error, published_runs(claim))
+    n = published_runs(claim)
+    widest = math.sqrt(claim.value * (PERCENT - claim.value) / (n or 1))
+    told = stats.Mean(claim.value, widest if claim.high is None else claim.high - claim.value, n)
     test = stats.same_mean(told, stats.mean_of(values), Margin.points(POINTS))
     found = tested(stats.mean(values, 0.0, PERCENT), test, f"mean over {folds(runs)}")
-    return unless_short(found, _epochs(runs))
+    return unless_short(found, epochs(runs))
 
 
 def _exact(claim: Claim, everything: NamedRuns) -> Judgement:
@@ -59,7 +63,7 @@ def _exact(claim: Claim, everything: NamedRuns) -> Judgement:
     rate = stats.success_rate(held)
     ours = Interval(PERCENT * rate.estimate, PERCENT * rate.low, PERCENT * rate.high, rate.n, rate.method)
     why = f"weights within {ROUNDING:g} of (1, 1), {found.why}"
-    return unless_short(dataclasses.replace(found, ours=ours, why=why), _epochs(runs))
+    return unless_short(dataclasses.replace(found, ours=ours, why=why), epochs(runs))
 
 
 RULES: dict[str, Rule] = {
