@@ -1,4 +1,4 @@
-"""Weights that the thesis works out by hand (Mistry 2023, Figs 1.4 and 1.5, section C.2), put into the layers here."""
+"""Weights worked out by hand (Mistry 2023, Figs 1.4 and 1.5, section C.2; a mean of the NLRL), put into the layers."""
 
 import pytest
 import torch
@@ -51,3 +51,12 @@ def test_the_worked_nalu_subtracts_the_second_input_and_ignores_the_third():
     torch.testing.assert_close(unit(x), tensor([-1.0]))
     closed = unit.assign_({"weight": weight, "gate": torch.full((1, 3), -1e3)})
     torch.testing.assert_close(closed(x), tensor([2 / 3]))
+
+
+def test_an_nlrl_halfway_between_and_and_or_is_the_mean():
+    """How a layer of logic "adds with division" (section D.3.1): (ab + a + b - ab) / 2."""
+    x = torch.rand(50, 2, generator=torch.Generator().manual_seed(1))
+    unit = nalm.NLRL.solved("and").assign_(
+        {"weight": torch.ones(1, 2), "negate": torch.zeros(1, 2), "output": tensor([0.5])}
+    )
+    torch.testing.assert_close(unit(x), x.mean(-1, keepdim=True))
