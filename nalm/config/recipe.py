@@ -73,8 +73,12 @@ def _normal(starts: tuple[tuple[str, float, float], ...]) -> str:
     layers: dict[str, list[tuple[float, float]]] = {}
     for name, mean, deviation in starts:
         layers.setdefault(name.partition(".")[0], []).append((mean, deviation))
-    texts = [" ".join(f"{mean:g}±{deviation:g}" for mean, deviation in layer) for layer in layers.values()]
-    return f"start {', then '.join(dict.fromkeys(texts))}" if starts else ""
+    texts = []
+    for layer in layers.values():
+        means, deviations = ([f"{number:g}" for number in numbers] for numbers in zip(*layer, strict=True))
+        one = deviations[:1] if len(set(deviations)) == 1 else deviations
+        texts.append(f"{' '.join(means)} sd {' '.join(one)}")
+    return f"start {' then '.join(dict.fromkeys(texts))}" if starts else ""
 
 
 def _growth(name: str) -> Callable[[Growth | None], str]:
