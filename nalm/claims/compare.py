@@ -1,31 +1,38 @@
 """The published claims of every experiment beside the runs of a results folder."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from nalm.claims import ClaimVerdict, verdicts
 from nalm.claims.lengths import Curves, of_sequences
+from nalm.claims.rules import CURVES
+from nalm.claims.rules.base import ORDER
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
 from nalm.results import source
 from nalm.results.compare import Results
-
-ORDER = {"differs": 0, "agrees": 1}
+from nalm.results.runs import Outcome
 
 
 def compare_folder(where: str | Path) -> dict[str, list[ClaimVerdict]]:
     """Compare the runs of a results folder, or of shipped tables, with the published claims."""
     results = source.outcomes(where)
-    sequences = {name: of_sequences(runs) for name, runs in results.items()}
-    curves = source.curves(where, {name: runs for name, runs in sequences.items() if runs})
+    needed = {name: _with_curves(name, runs) for name, runs in results.items()}
+    curves = source.curves(where, {name: runs for name, runs in needed.items() if runs})
     return compare_published(results, curves)
+
+
+def _with_curves(name: str, runs: Sequence[Outcome]) -> list[Outcome]:
+    """Select the runs whose curves are needed: sequences, and all of an experiment with a claim that reads curves."""
+    read = name in EXPERIMENTS and any(claim.metric in CURVES for claim in EXPERIMENTS[name].claims)
+    return list(runs) if read else of_sequences(runs)
 
 
 def compare_published(results: Results, curves: Mapping[str, Curves]) -> dict[str, list[ClaimVerdict]]:
     """Compare the runs of each experiment with its published claims; claims that differ come first.
 
     Only runs of published cases count: other recipes and user-defined units have no claims. ``curves`` by
-    experiment are needed for networks on sequences.
+    experiment are needed for networks on sequences and for ``rules.CURVES``.
     """
     known = {name: runs for name, runs in results.items() if name in EXPERIMENTS and EXPERIMENTS[name].claims}
     if not known:
@@ -34,5 +41,5 @@ def compare_published(results: Results, curves: Mapping[str, Curves]) -> dict[st
     found = {}
     for name, runs in known.items():
         judged = verdicts(EXPERIMENTS[name], runs, curves.get(name, {}))
-        found[name] = sorted(judged, key=lambda v: ORDER.get(v.verdict, 2))
+        found[name] = sorted(judged, key=lambda v: ORDER.index(v.verdict))
     return found

@@ -1,7 +1,7 @@
 """Rules for the formulas that networks learnt (Mistry 2023, chapter 7)."""
 
 from nalm import stats
-from nalm.claims.rules.base import NOTHING, Judgement, NamedRuns, Rule, near, word
+from nalm.claims.rules.base import NOTHING, Judgement, NamedRuns, Rule, settled, tested, undecided
 from nalm.config import Claim
 from nalm.stats import Interval
 
@@ -15,7 +15,7 @@ def _by_seed(values: dict[int, list[float]]) -> Interval:
 
 
 def _few(formulas: int) -> Judgement:
-    return (None, "not comparable", f"{formulas} formulas were run") if formulas else NOTHING
+    return undecided(None, f"{formulas} formulas were run") if formulas else NOTHING
 
 
 def _correct(claim: Claim, everything: NamedRuns) -> Judgement:
@@ -30,7 +30,7 @@ def _correct(claim: Claim, everything: NamedRuns) -> Judgement:
         counts.setdefault(o.seed, []).append(float(right(o.case, o.seed, o.formula)))
     ours = _by_seed(counts)
     why = f"of {formulas} formulas, the snapped expression is the target"
-    return ours, word(claim.value in ours), why
+    return settled(ours, claim.value in ours, why)
 
 
 def _learnt(claim: Claim, everything: NamedRuns) -> Judgement:
@@ -39,10 +39,11 @@ def _learnt(claim: Claim, everything: NamedRuns) -> Judgement:
     runs = everything.of(claim.unit)
     if not runs:
         return NOTHING
-    ours = stats.success_rate([right(o.case, o.seed, o.formula) for o in runs])
-    theirs = stats.wilson(round(claim.value), 1)
-    holds = claim.value in ours or ours.estimate in theirs
-    return ours, word(holds), "one published run beside the share of ours that are right"
+    found = [right(o.case, o.seed, o.formula) for o in runs]
+    test = stats.same_rate(round(claim.value), 1, sum(found), len(found))
+    return tested(
+        stats.success_rate(found), test, "one published run beside the share of ours that are right"
+    )
 
 
 def _mean_error(field: str) -> Rule:
@@ -55,11 +56,10 @@ def _mean_error(field: str) -> Rule:
         for o in runs:
             errors.setdefault(o.seed, []).append(getattr(o, field) / formulas)
         ours = _by_seed(errors)
-        return (
-            ours,
-            word(near(claim, ours)),
-            "mean over formulas; the published spread is theirs over formulas",
-        )
+        low = claim.value if claim.low is None else claim.low
+        high = claim.value if claim.high is None else claim.high
+        holds = claim.value in ours or low <= ours.estimate <= high
+        return settled(ours, holds, "mean over formulas; the published spread is theirs over formulas")
 
     return rule
 

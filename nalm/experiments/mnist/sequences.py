@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from nalm.config import Case, Claim, Experiment, ImageSequence, Layer, Ramp, Recipe, Threshold, grid
 from nalm.config.images import amounts_to
 from nalm.experiments.mnist.two_digits import BATCH, EPOCHS, lasting
-from nalm.experiments.published import claims
+from nalm.experiments.published import claims, once
 
 NMU, SNMU = Layer("NMU"), Layer("SNMU")
 # squared error at the length of training, below a twentieth of the target's variance
@@ -88,7 +88,7 @@ def _figure(task: str, cases: Mapping[str, Case]) -> dict[Case, tuple[Claim, ...
     """Tie the claims of a figure of Madsen 2020 to cases, which are named as the figure names them."""
     by_length = [c for c in claims(task) if c.metric.endswith(AT_LENGTH)]
     return {
-        case.trunk: tuple(c.replace(cases=(case.hash,)) for c in by_length if c.unit == unit)
+        case.trunk: once(c.replace(cases=(case.hash,)) for c in by_length if c.unit == unit)
         for unit, case in cases.items()
     }
 

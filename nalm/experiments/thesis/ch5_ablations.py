@@ -110,13 +110,17 @@ def small() -> tuple[Case, ...]:
 
 
 def small_claims() -> tuple[Claim, ...]:
-    """Return the claims of Table 5.6 for a/b, and the published thresholds of all three tasks."""
+    """Return the claims of Table 5.6 for a/b, the published thresholds of all three tasks, and one of the text."""
     tasks = {
         "1/a from [a]": ("reciprocal", 1),
         "1/a from [a,b]": ("reciprocal", 2),
         "a/b from [a,b]": ("divide", 2),
     }
     found = list(summary(2, "Close to 0 / Uniform", SMALL))
+    (false,) = claims("div by small magnitudes, [a,b]->1/a")
+    found.append(
+        false.replace(task="1/a from 2 inputs", unit="ModifiedRealNPU", where=str(SMALL[0]))
+    )
     for c in claims("div by small magnitudes"):
         operation, inputs = tasks[c.operation]
         found.append(

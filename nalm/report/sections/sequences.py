@@ -63,7 +63,7 @@ def _cell(row: Row, r: Length, claim: Claim | None) -> dict[str, Any]:
         "error": float(np.median(r.errors)) if np.isfinite(r.errors).all() else None,
         "right": float(np.median(r.right)),
         "published": None if claim is None else claim.value,
-        "verdict": None if claim is None else compare(claim, row, r)[1],
+        "verdict": None if claim is None else compare(claim, row, r).verdict,
     }
 
 

@@ -1,0 +1,101 @@
+"""The page docs/coverage.md: what the documents hold, and what this library has of it."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from nalm.claims import ClaimVerdict
+from nalm.claims.compare import compare_folder
+from nalm.claims.coverage import WORDS, Item, counted, items, scale, words
+from nalm.claims.ties import Tie, ties
+from nalm.experiments import EXPERIMENTS
+from nalm.experiments.published import papers
+from nalm.results import source
+from nalm.results.compare import Results
+
+DOCUMENTS = ("mistry2021", "mistry2023", "madsendraft", "heim2020", "mistry2022c")  # others are quoted by them
+INTRODUCTION = """# Coverage
+
+Every table, figure and experiment of the documents behind this library, and what it has of them. `nalm coverage
+results` makes this page from `nalm/data/documents.csv`, the published numbers in `nalm/data/claims/` and the shipped
+results. [references.md](references.md) lists the papers.
+
+A published number *agrees* with ours, *differs*, or one *cannot tell*, because runs are too few or too short; `nalm
+compare results published` shows both numbers and the test. *Not run*: there is no shipped run of its case.
+*Not compared*: for a reason that stands beside the number and in the last table."""
+SCALE = """Of every experiment with published cases: the cases that were run, the seeds of the case that has fewest, and
+the steps of the longest run; where that is less than published, the published size follows."""
+
+
+def markdown(where: str | Path) -> str:
+    """Return the page, from the runs of a results folder."""
+    outcomes, verdicts = source.outcomes(where), compare_folder(where)
+    every, found = ties(), words(verdicts)
+    others = [key for key in papers() if key not in DOCUMENTS]
+    parts = [INTRODUCTION, "## Published numbers", _papers((*DOCUMENTS, *others), every, found)]
+    parts.append("## The documents")
+    parts += _documents(DOCUMENTS, every, found)
+    parts.append("## Papers and code that they quote")
+    parts += _documents(others, every, found)
+    parts += ["## Experiments", SCALE, _experiments(verdicts, outcomes)]
+    parts += ["## Not compared, and why", _reasons(every)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
+
+
+def _papers(order: Iterable[str], every: Sequence[Tie], found: Mapping[str, str]) -> str:
+    rows: list[list[object]] = []
+    for key in order:
+        own = [found[tie.row] for tie in every if tie.paper == key]
+        rows.append([papers()[key].cited_as, *_counts(own)])
+    rows.append(["**all**", *_counts(list(found.values()))])
+    return _table(["paper", "numbers", *WORDS], rows)
+
+
+def _counts(own: Sequence[str]) -> list[str]:
+    counts = Counter(own)
+    return [f"{len(own):,}", *(f"{counts[word]:,}" if counts[word] else "" for word in WORDS)]
+
+
+def _documents(keys: Iterable[str], every: Sequence[Tie], found: Mapping[str, str]) -> Iterator[str]:
+    for key in keys:
+        paper = papers()[key]
+        rows = []
+        for item in items():
+            if item.document == key:
+                numbers = counted(found[tie.row] for tie in every if item.holds(tie))
+                rows.append([item.item, item.about, _here(item), numbers])
+        yield f"### {paper.cited_as}: {paper.title}"
+        yield _table(["item", "about", "here", "published numbers"], rows)
+
+
+def _here(item: Item) -> str:
+    """Name what there is of an item, with the folder that several names share written once."""
+    if item.reason:
+        return f"*left out: {item.reason}*"
+    folders: dict[str, list[str]] = {}
+    for name in item.here:
+        folder, _, last = name.rpartition("/")
+        folders.setdefault(folder, []).append(last)
+    return ", ".join(
+        f"{folder}/{names[0]}" if len(names) == 1 else f"{folder}/{{{', '.join(names)}}}"
+        for folder, names in folders.items()
+    )
+
+
+def _experiments(verdicts: Mapping[str, Sequence[ClaimVerdict]], outcomes: Results) -> str:
+    rows = []
+    for name, experiment in EXPERIMENTS.items():
+        size = scale(experiment, outcomes.get(name, []))
+        sizes = [f"{here:,}" if here >= wanted else f"{here:,} of {wanted:,}" for here, wanted in size]
+        rows.append([name, *sizes, counted(v.verdict for v in verdicts.get(name, ()))])
+    return _table(["experiment", "cases", "seeds", "steps", "comparisons"], rows)
+
+
+def _reasons(every: Sequence[Tie]) -> str:
+    counts = Counter((papers()[tie.paper].cited_as, tie.reason) for tie in every if tie.kind == "reason")
+    return _table(["paper", "numbers", "reason"], [[paper, n, why] for (paper, why), n in counts.items()])
