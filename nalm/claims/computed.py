@@ -20,11 +20,17 @@ DIGITS = 2e-5  # the table is printed with five decimals; ours is computed in fl
 SOLVER = 0.01  # people: the tolerance of the published solver
 ROWS = 1_000  # of the published check of precision
 
-Found = tuple[float, float, str]  # our number, how far the published one may lie from it, and what was computed
+Found = tuple[
+    float, float, str
+]  # our number, how far the published one may lie from it, and what was computed
 
 # -- errors with gold weights (Mistry 2023, Figure 5.12) ---------------------------------------------
 
-GOLD_TASKS = {"1/a from [a]": ("reciprocal", 1), "1/a from [a,b]": ("reciprocal", 2), "a/b from [a,b]": ("divide", 2)}
+GOLD_TASKS = {
+    "1/a from [a]": ("reciprocal", 1),
+    "1/a from [a,b]": ("reciprocal", 2),
+    "a/b from [a,b]": ("divide", 2),
+}
 
 
 def gold(claim: Claim) -> Found:
@@ -143,4 +149,6 @@ def verdict(claim: Claim) -> ClaimVerdict:
     """Compare a published number with what the library computes; there is no chance in it, so no third word."""
     ours, slack, why = COMPUTED[claim.task](claim)
     holds = abs(ours - claim.value) <= slack
-    return ClaimVerdict(claim, Interval(ours, ours, ours, 1, "computed"), "agrees" if holds else "differs", why)
+    return ClaimVerdict(
+        claim, Interval(ours, ours, ours, 1, "computed"), "agrees" if holds else "differs", why
+    )

@@ -18,7 +18,13 @@ from nalm.config import Experiment
 from nalm.experiments import EXPERIMENTS
 from nalm.results.runs import Outcome
 
-WORDS = ("agrees", "differs", "cannot tell", "not run", "not compared")  # of a published number, in this order
+WORDS = (
+    "agrees",
+    "differs",
+    "cannot tell",
+    "not run",
+    "not compared",
+)  # of a published number, in this order
 SAID = {"agrees": "agree", "differs": "differ"}
 WIDEST = 160  # characters of a line of the page
 

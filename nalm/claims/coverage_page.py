@@ -13,7 +13,13 @@ from nalm.experiments.published import papers
 from nalm.results import source
 from nalm.results.compare import Results
 
-DOCUMENTS = ("mistry2021", "mistry2023", "madsendraft", "heim2020", "mistry2022c")  # others are quoted by them
+DOCUMENTS = (
+    "mistry2021",
+    "mistry2023",
+    "madsendraft",
+    "heim2020",
+    "mistry2022c",
+)  # others are quoted by them
 INTRODUCTION = """# Coverage
 
 Every table, figure and experiment of the documents behind this library, and what it has of them. `nalm coverage
@@ -44,7 +50,9 @@ def markdown(where: str | Path) -> str:
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
+    return "\n".join(
+        f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in line)} |" for line in lines
+    )
 
 
 def _papers(order: Iterable[str], every: Sequence[Tie], found: Mapping[str, str]) -> str:

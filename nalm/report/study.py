@@ -92,7 +92,7 @@ def _study(found: Recorded) -> Study:
     wanted = [(c, s) for c in known.cases for s in known.seeds] if known else []
     missing = [(c, s) for c, s in wanted if (c.hash, s) not in have]
     shorter = sum((c.trunk, s) in begun for c, s in missing if c.task.extends)
-    judged = verdicts(known, outcomes, curves) if known else []
+    judged = verdicts(known, outcomes, curves, found.tallies) if known else []
     here = {o.case.hash for o in outcomes}  # a page shows runs, so a tally without any is left out
     summaries = summarise(outcomes, [tally for tally in found.tallies if tally.case.hash in here])
     return Study(

@@ -32,7 +32,12 @@ def test_every_published_number_belongs_to_one_item():
 
 
 def test_every_experiment_and_analytic_figure_belongs_to_an_item():
-    named = {name for item in items() for pattern in item.here for name in known(pattern, (*EXPERIMENTS, *LANDSCAPES))}
+    named = {
+        name
+        for item in items()
+        for pattern in item.here
+        for name in known(pattern, (*EXPERIMENTS, *LANDSCAPES))
+    }
     rest = {*EXPERIMENTS, *LANDSCAPES} - named
     assert {name for name in rest if not name.startswith(OURS)} == set()
 
