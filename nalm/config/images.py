@@ -41,7 +41,7 @@ class OfImages(Task):
     extends = True
     untrained = (
         *("l1", "l2", "clip_value", "gradient_noise", "inalu", "stop_when_solved", "grid", "polish"),
-        "schedule",
+        *("schedule", "normal_starts", "rules"),
     )
 
     def check(self) -> None:

@@ -57,7 +57,7 @@ class StoredCase(Value):
     sample: int = 0
     threshold: Threshold = field(default_factory=Threshold)
     data: Literal["draws", "authors"] = "draws"
-    scaling: Literal["", "minmax", "zscore"] = added_later("")
+    scaling: Literal["", "minmax", "minmax-evaluated", "zscore"] = added_later("")
     times: tuple[int, ...] = added_later(())
     operands: tuple[tuple[int, int], ...] = added_later(())
     test_inputs: int = added_later(0)

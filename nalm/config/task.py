@@ -36,7 +36,7 @@ class Task(Value):
     operands: tuple[tuple[int, int], ...] = ()
     sample: int = 0
     data: Literal["draws", "authors"] = "draws"
-    scaling: Literal["", "minmax", "zscore"] = ""
+    scaling: Literal["", "minmax", "minmax-evaluated", "zscore"] = ""
     times: tuple[int, ...] = ()
     test_inputs: int = 0
     grids: tuple[tuple[str, Range], ...] = ()

@@ -92,14 +92,18 @@ class Network(nn.Module):
         resets: Tensor,
         grid: int = 0,
         between: Between = (),
+        normals: Sequence[Between] = (),
         source: RandomSource | None = None,
     ) -> Tensors:
         """Return initial parameters of many runs, (runs, ...): each a function of its seed and number of resets.
 
         With a grid they are the points between 0 and 1 whose places are the digits of the seed. Parameters that are
-        named, as 1.gate, are drawn uniformly between two numbers instead. A ``source`` draws the same for all runs.
+        named, as 1.gate, are drawn uniformly between two numbers instead, or from a normal distribution; ``normals``
+        has the names, means and deviations of each run, the same names for all of them. A ``source`` draws the same
+        for all runs.
         """
         ends = {name: (low, high) for name, low, high in between}
+        around = {rows[0][0]: [row[1:] for row in rows] for rows in zip(*normals, strict=True)}
         values: Tensors = {}
         for i, layer in enumerate(self.parts()):
             drawn = source or draws.Drawn(seeds, i, resets)
@@ -107,9 +111,13 @@ class Network(nn.Module):
                 for name, first in part.start().items():
                     if (full := f"{i}.{prefix}{name}") in ends:
                         first = Uniform(first.shape, *ends.pop(full))
-                    values[f"layers.{full}"] = _sampled(first, drawn, len(seeds))
-        if ends:
-            raise unknown("parameter to start", next(iter(ends)), [n.removeprefix("layers.") for n in values])
+                    if full in around:
+                        value = _normals(first.shape, around.pop(full), drawn)
+                    else:
+                        value = _sampled(first, drawn, len(seeds))
+                    values[f"layers.{full}"] = value
+        for name in (*ends, *around):
+            raise unknown("parameter to start", name, [n.removeprefix("layers.") for n in values])
         return _on_grid(values, seeds, grid) if grid else values
 
     def noise_keys(self, seeds: Sequence[int]) -> Tensors:
@@ -130,6 +138,12 @@ def _inside(layer: Trainable) -> list[tuple[str, Trainable]]:
 
 def _sampled(first: Start, source: RandomSource, runs: int) -> Tensor:
     return first.sample(source).expand(runs, *first.shape).float().contiguous()
+
+
+def _normals(shape: tuple[int, ...], rows: Sequence[tuple[float, float]], source: RandomSource) -> Tensor:
+    """Draw a parameter of each run from a normal distribution with its own mean and deviation."""
+    mean, deviation = torch.tensor(rows, dtype=torch.float64).reshape(-1, 2, *[1] * len(shape)).unbind(1)
+    return (mean + deviation * source.normal(shape)).float().contiguous()
 
 
 def _on_grid(values: Tensors, seeds: Sequence[int], points: int) -> Tensors:

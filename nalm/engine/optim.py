@@ -17,9 +17,10 @@ Tensors = dict[str, Tensor]
 
 
 class Optimiser(Protocol):
-    """Slots of state per parameter, and one update."""
+    """Slots of state per parameter, the number that they start at, and one update."""
 
     slots: tuple[str, ...]
+    first: float
 
     def __call__(
         self, gradient: Tensor, state: list[Tensor], lr: Tensor, step: Tensor
@@ -37,6 +38,7 @@ class Adam:
     """Adam (Kingma & Ba 2015) with torch's defaults."""
 
     slots: tuple[str, ...] = ("mean", "square")
+    first = 0.0
     beta1, beta2, eps = 0.9, 0.999, 1e-8
 
     def __call__(
@@ -55,6 +57,8 @@ class Adam:
 class SGD:
     """Gradient descent, with momentum if asked for."""
 
+    first = 0.0
+
     def __init__(self, momentum: float = 0.0):
         self.momentum = momentum
         self.slots: tuple[str, ...] = ("velocity",) if momentum else ()
@@ -72,6 +76,7 @@ class RMSProp:
     """RMSProp; torch's decay is 0.99, Flux's 0.9."""
 
     slots: tuple[str, ...] = ("square",)
+    first = 0.0
     eps = 1e-8
 
     def __init__(self, decay: float = 0.99):
@@ -84,10 +89,24 @@ class RMSProp:
         return per_run(lr, gradient) * gradient / (square.sqrt() + self.eps), [square]
 
 
+class TensorFlowRMSProp(RMSProp):
+    """RMSProp of TensorFlow 1: the mean of squares starts at 1, and epsilon is added before the root is taken."""
+
+    first = 1.0
+    eps = 1e-10
+
+    def __call__(
+        self, gradient: Tensor, state: list[Tensor], lr: Tensor, step: Tensor
+    ) -> tuple[Tensor, list[Tensor]]:
+        square = state[0] * self.decay + gradient * gradient * (1 - self.decay)
+        return per_run(lr, gradient) * gradient / (square + self.eps).sqrt(), [square]
+
+
 OPTIMISERS: dict[str, Callable[[float, float], Optimiser]] = {
     "adam": lambda momentum, decay: Adam(),
     "sgd": lambda momentum, decay: SGD(momentum),
     "rmsprop": lambda momentum, decay: RMSProp(decay),
+    "tf_rmsprop": lambda momentum, decay: TensorFlowRMSProp(decay),
 }
 
 
@@ -96,6 +115,11 @@ def optimiser(name: str, momentum: float = 0.0, decay: float = 0.99) -> Optimise
     if name not in OPTIMISERS:
         raise unknown("optimiser", name, OPTIMISERS)
     return OPTIMISERS[name](momentum, decay)
+
+
+def slots(rule: Optimiser, parameter: Tensor) -> list[Tensor]:
+    """Return the state of an optimiser for a parameter before the first update."""
+    return [torch.full_like(parameter, rule.first) for _ in rule.slots]
 
 
 def cosine(lr: Tensor, step: Tensor, steps: int) -> Tensor:

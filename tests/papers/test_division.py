@@ -38,13 +38,17 @@ SIZES = {  # cases of nine ranges, where not said otherwise
     "thesis/ch5/mixed-corrected": 3 * 4,
     "thesis/ch5/distributions": 2 * 3 * 6,
     "thesis/ch5/small": 3 * 3 * 5,
-    "thesis/ch6/scaling": 6 * 9,
+    "thesis/ch6/scaling": 8 * 9,
     "thesis/ch6/feyn": 2,
     "thesis/ch6/losses/division": 3 * 4 * 9,
     "thesis/ch6/losses/arithmetic": 2 * 4 * 9,
     "schloer/minimal": 2 * 4 * 18,
     "schloer/magnitude": 2 * 4 * 5,
     "schloer/simple": 2 * 4 * 18,
+    "schloer/code/minimal": 2 * 4 * 18,
+    "schloer/code/simple": 2 * 4 * 18,
+    "schloer/code/function": 2 * 4 * 2,
+    "schloer/code/start": 27 * 2 * 4,
     "trask/recurrent": 9,
 }
 
@@ -188,10 +192,13 @@ def test_the_squared_error_cannot_tell_a_better_from_a_worse_solution_on_a_narro
 def test_the_inalu_papers_tasks_have_the_settings_of_its_code():
     for e in experiments("schloer"):
         for c in e.cases:
-            r = c.recipe
-            assert (r.steps, r.batch, r.lr, r.optimiser, r.clip_value) == (100_000, 64, 1e-2, "rmsprop", 0.1)
-            assert r.inalu == (unit_of(c) == "INALU") and c.task.sample == 64_000
-    assert len(EXPERIMENTS["schloer/minimal"].claims) == 2 * 7 * 4
+            r, coded = c.recipe, "/code/" in e.name
+            assert (r.steps, r.batch, r.lr, r.clip_value) == (100_000, 64, 1e-2, 0.1)
+            assert (r.optimiser, r.rules) == (("tf_rmsprop", "schloer") if coded else ("rmsprop", ""))
+            assert r.inalu == (unit_of(c) == "INALU" and not coded) and c.task.sample == 64_000
+    sizes = {e.name: len(e.claims) for e in experiments("schloer") if e.claims}
+    tables = {"minimal": 2 * 7 * 4, "simple": 2 * 7 * 4, "function": 2 * 2 * 4}
+    assert sizes == {f"schloer/code/{name}": count for name, count in tables.items()}
 
 
 def test_recipes_of_chapter_5_are_data_of_one_place():

@@ -137,8 +137,7 @@ class Member:
         task = case.task
         begun = starts(program.network, seed, task.start, case.recipe.starts, task.generator)
         self.params = {n: p.to(device) for n, p in begun.items()}
-        count = len(program.optimiser.slots)
-        self.slots = {n: [torch.zeros_like(p) for _ in range(count)] for n, p in self.params.items()}
+        self.slots = {n: optim.slots(program.optimiser, p) for n, p in self.params.items()}
         self.noise = {n: k.to(device) for n, k in buffers(program.network, seed).items()}
         self.at = torch.zeros((), dtype=torch.int32, device=device)
         sets = program.layout.sets(seed, program.pictures)
