@@ -20,11 +20,17 @@ DIGITS = 2e-5  # the table is printed with five decimals; ours is computed in fl
 SOLVER = 0.01  # people: the tolerance of the published solver
 ROWS = 1_000  # of the published check of precision
 
-Found = tuple[float, float, str]  # our number, how far the published one may lie from it, and what was computed
+Found = tuple[
+    float, float, str
+]  # our number, how far the published one may lie from it, and what was computed
 
 # -- errors with gold weights (Mistry 2023, Figure 5.12) ---------------------------------------------
 
-GOLD_TASKS = {"1/a from [a]": ("reciprocal", 1), "1/a from [a,b]": ("reciprocal", 2), "a/b from [a,b]": ("divide", 2)}
+GOLD_TASKS = {
+    "1/a from [a]": ("reciprocal", 1),
+    "1/a from [a,b]": ("reciprocal", 2),
+    "a/b from [a,b]": ("divide", 2),
+}
 
 
 def gold(claim: Claim) -> Found:
@@ -65,7 +71,7 @@ def _missed(operation: str, where: str, dtype: str) -> Array:
     rng.randint(0, 1)  # where the operands lie
     rng = np.random.RandomState(rng.randint(0, 2**32 - 1))
     if len(ends) == 2:
-        x = rng.uniform(*ends, size=(ROWS, 2))
+        x = rng.uniform(ends[0], ends[1], size=(ROWS, 2))
     else:
         x = np.stack([_either(rng, ends) for _ in range(ROWS)])
     formula = FORMULAS[operation]
@@ -76,7 +82,8 @@ def _missed(operation: str, where: str, dtype: str) -> Array:
 
 def _either(rng: np.random.RandomState, ends: list[float]) -> Array:
     """Draw two numbers, each from one of two ranges."""
-    first, second = rng.uniform(*ends[:2], size=2), rng.uniform(*ends[2:], size=2)
+    first = rng.uniform(ends[0], ends[1], size=2)
+    second = rng.uniform(ends[2], ends[3], size=2)
     return np.where(rng.randint(2, size=2), first, second)
 
 
@@ -143,4 +150,6 @@ def verdict(claim: Claim) -> ClaimVerdict:
     """Compare a published number with what the library computes; there is no chance in it, so no third word."""
     ours, slack, why = COMPUTED[claim.task](claim)
     holds = abs(ours - claim.value) <= slack
-    return ClaimVerdict(claim, Interval(ours, ours, ours, 1, "computed"), "agrees" if holds else "differs", why)
+    return ClaimVerdict(
+        claim, Interval(ours, ours, ours, 1, "computed"), "agrees" if holds else "differs", why
+    )

@@ -5,15 +5,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from nalm.claims import ClaimVerdict
-from nalm.claims.compare import compare_folder
-from nalm.claims.coverage import WORDS, Item, counted, items, scale, words
+from nalm.claims.compare import compare_results
+from nalm.claims.coverage import WORDS, Compared, Item, comparisons, counted, items, scale
 from nalm.claims.ties import Tie, ties
 from nalm.experiments import EXPERIMENTS
 from nalm.experiments.published import papers
 from nalm.results import source
 from nalm.results.compare import Results
 
-DOCUMENTS = ("mistry2021", "mistry2023", "madsendraft", "heim2020", "mistry2022c")  # others are quoted by them
+DOCUMENTS = (
+    "mistry2021",
+    "mistry2023",
+    "madsendraft",
+    "heim2020",
+    "mistry2022c",
+)  # others are quoted by them
 INTRODUCTION = """# Coverage
 
 Every table, figure and experiment of the documents behind this library, and what it has of them. `nalm coverage
@@ -22,15 +28,21 @@ results. [references.md](references.md) lists the papers.
 
 A published number *agrees* with ours, *differs*, or one *cannot tell*, because runs are too few or too short; `nalm
 compare results published` shows both numbers and the test. *Not run*: there is no shipped run of its case.
-*Not compared*: for a reason that stands beside the number and in the last table."""
+*Not compared*: for a reason that stands beside the number and in the last table. Numbers that repeat one another and
+points that are summed up, as by their median, are one comparison."""
 SCALE = """Of every experiment with published cases: the cases that were run, the seeds of the case that has fewest, and
 the steps of the longest run; where that is less than published, the published size follows."""
 
 
 def markdown(where: str | Path) -> str:
     """Return the page, from the runs of a results folder."""
-    outcomes, verdicts = source.outcomes(where), compare_folder(where)
-    every, found = ties(), words(verdicts)
+    outcomes = source.outcomes(where)
+    return page(outcomes, compare_results(where, outcomes))
+
+
+def page(outcomes: Results, verdicts: Mapping[str, Sequence[ClaimVerdict]]) -> str:
+    """Return the page, from runs and verdicts by experiment."""
+    every, found = ties(), comparisons(verdicts)
     others = [key for key in papers() if key not in DOCUMENTS]
     parts = [INTRODUCTION, "## Published numbers", _papers((*DOCUMENTS, *others), every, found)]
     parts.append("## The documents")
@@ -44,33 +56,36 @@ def markdown(where: str | Path) -> str:
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
+    return "\n".join(
+        f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in line)} |" for line in lines
+    )
 
 
-def _papers(order: Iterable[str], every: Sequence[Tie], found: Mapping[str, str]) -> str:
-    rows: list[list[object]] = []
-    for key in order:
-        own = [found[tie.row] for tie in every if tie.paper == key]
-        rows.append([papers()[key].cited_as, *_counts(own)])
-    rows.append(["**all**", *_counts(list(found.values()))])
-    return _table(["paper", "numbers", *WORDS], rows)
+def _papers(order: Iterable[str], every: Sequence[Tie], found: Mapping[str, Compared]) -> str:
+    rows = [
+        [papers()[key].cited_as, *_counts([found[tie.row] for tie in every if tie.paper == key])]
+        for key in order
+    ]
+    rows.append(["**all**", *_counts([found[tie.row] for tie in every])])
+    return _table(["paper", "numbers", "comparisons", *WORDS], rows)
 
 
-def _counts(own: Sequence[str]) -> list[str]:
-    counts = Counter(own)
-    return [f"{len(own):,}", *(f"{counts[word]:,}" if counts[word] else "" for word in WORDS)]
+def _counts(own: Sequence[Compared]) -> list[str]:
+    counts = Counter(one.word for one in set(own))
+    sizes = [len(own), sum(counts.values()) - counts["not compared"], *(counts[word] for word in WORDS)]
+    return [f"{n:,}" if n else "" for n in sizes]
 
 
-def _documents(keys: Iterable[str], every: Sequence[Tie], found: Mapping[str, str]) -> Iterator[str]:
+def _documents(keys: Iterable[str], every: Sequence[Tie], found: Mapping[str, Compared]) -> Iterator[str]:
     for key in keys:
-        paper = papers()[key]
+        paper, own = papers()[key], [tie for tie in every if tie.paper == key]
         rows = []
         for item in items():
             if item.document == key:
-                numbers = counted(found[tie.row] for tie in every if item.holds(tie))
+                numbers = counted(found[tie.row] for tie in own if item.places and item.holds(tie))
                 rows.append([item.item, item.about, _here(item), numbers])
         yield f"### {paper.cited_as}: {paper.title}"
-        yield _table(["item", "about", "here", "published numbers"], rows)
+        yield _table(["item", "about", "here", "comparisons"], rows)
 
 
 def _here(item: Item) -> str:
@@ -92,7 +107,8 @@ def _experiments(verdicts: Mapping[str, Sequence[ClaimVerdict]], outcomes: Resul
     for name, experiment in EXPERIMENTS.items():
         size = scale(experiment, outcomes.get(name, []))
         sizes = [f"{here:,}" if here >= wanted else f"{here:,} of {wanted:,}" for here, wanted in size]
-        rows.append([name, *sizes, counted(v.verdict for v in verdicts.get(name, ()))])
+        own = (Compared(name, (str(k),), v.verdict) for k, v in enumerate(verdicts.get(name, ())))
+        rows.append([name, *sizes, counted(own)])
     return _table(["experiment", "cases", "seeds", "steps", "comparisons"], rows)
 
 

@@ -22,10 +22,10 @@ def system_claims(systems: Mapping[tuple[str, int, float], Case]) -> tuple[Claim
     found = []
     for name in dict.fromkeys(name for name, *_ in systems):
         own = tuple(case.hash for (n, *_), case in systems.items() if n == name)
-        points, corner = (claims("fSIR NODE", places=("Figure 4 left",), units=(u,)) for u in (name, f"{name} front"))
-        errors, sizes = (
-            [c for c in points if c.metric == metric] for metric in ("mse", "n_nonzero_params")
+        points, corner = (
+            claims("fSIR NODE", places=("Figure 4 left",), units=(u,)) for u in (name, f"{name} front")
         )
+        errors, sizes = ([c for c in points if c.metric == metric] for metric in ("mse", "n_nonzero_params"))
         least = summed(errors, "least_mse", min(c.value for c in errors))
         drawn = claims("fSIR trajectory") if name == BEST else ()
         least = least.replace(points=(*least.points, *rows_of(corner), *rows_of(drawn)))

@@ -1,12 +1,13 @@
 """The page of what there is of the documents: its items exist, hold every published number, and it is up to date."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from nalm.claims import ClaimVerdict, coverage
-from nalm.claims.coverage import counted, items, known, scale, words
+from nalm.claims.coverage import Compared, comparisons, counted, items, known, scale
 from nalm.claims.coverage_page import markdown
 from nalm.claims.ties import ties
 from nalm.cli import app
@@ -32,22 +33,33 @@ def test_every_published_number_belongs_to_one_item():
 
 
 def test_every_experiment_and_analytic_figure_belongs_to_an_item():
-    named = {name for item in items() for pattern in item.here for name in known(pattern, (*EXPERIMENTS, *LANDSCAPES))}
+    named = {
+        name
+        for item in items()
+        for pattern in item.here
+        for name in known(pattern, (*EXPERIMENTS, *LANDSCAPES))
+    }
     rest = {*EXPERIMENTS, *LANDSCAPES} - named
     assert {name for name in rest if not name.startswith(OURS)} == set()
 
 
-def test_a_number_has_the_word_of_the_first_experiment_that_compares_it():
+def test_a_number_is_in_the_comparison_of_the_first_experiment_that_has_it():
     first, second = EXPERIMENTS["thesis/ch3/mul"], EXPERIMENTS["thesis/ch4/single"]
-    shared = next(c for c in first.claims if any(c.rows == d.rows for d in second.claims))
+    claim, other = next((c, d) for c in first.claims for d in second.claims if c.rows == d.rows)
     verdicts = {
-        e.name: [ClaimVerdict(shared, None, word, "")] for e, word in ((second, "differs"), (first, "agrees"))
+        second.name: [ClaimVerdict(other, None, "differs", "")],
+        first.name: [ClaimVerdict(claim, None, "agrees", "")],
     }
-    found = words(verdicts)
-    assert found[shared.rows[0]] == "agrees"
-    assert {found[tie.row] for tie in ties() if tie.kind == "reason"} == {"not compared"}
-    assert sum(word == "not run" for word in found.values()) > 2_000
-    assert counted(["differs", "agrees", "agrees", "not run"]) == "2 agree, 1 differ, 1 not run"
+    found = comparisons(verdicts)
+    assert found[claim.rows[0]] == Compared(first.name, claim.rows, "agrees")
+    assert found.keys() == {tie.row for tie in ties()}
+    words = Counter(one.word for one in found.values())
+    assert words["agrees"] > 1_000 and words["not run"] > 3_000 and "differs" in words  # computed numbers
+
+
+def test_points_and_repetitions_are_counted_once():
+    many = Compared("heim/fsir", ("a:1", "a:2"), "differs")
+    assert counted([many, many, Compared("", ("a:3",), "agrees")]) == "1 agree, 1 differ"
 
 
 def test_an_experiment_without_runs_has_the_published_size_beside_nothing():

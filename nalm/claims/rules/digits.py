@@ -30,7 +30,9 @@ def _gain(claim: Claim, everything: NamedRuns) -> Judgement:
     lead = stats.Mean(ours.estimate - base.estimate, float(np.hypot(ours.error, base.error)), ours.n)
     test = stats.same_mean(stats.Mean(claim.value, np.nan, base.n), lead, Margin.points(POINTS))
     half = NORMAL * lead.error
-    gain = Interval(lead.estimate, lead.estimate - half, lead.estimate + half, len(runs), "difference of means")
+    gain = Interval(
+        lead.estimate, lead.estimate - half, lead.estimate + half, len(runs), "difference of means"
+    )
     return tested(gain, test, f"means over {folds(runs)}")
 
 

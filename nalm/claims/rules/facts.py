@@ -58,7 +58,9 @@ def _typical_step(claim: Claim, everything: NamedRuns) -> Judgement:
         return undecided(None, "no solved run of ours") if everything.named else NOTHING
     medians = sorted(statistics.median(found) for found in steps.values())
     near = [m for m in medians if abs(m - claim.value) <= NEAR * claim.value]
-    ours = Interval(statistics.median(medians), medians[0], medians[-1], len(medians), "medians of the ranges")
+    ours = Interval(
+        statistics.median(medians), medians[0], medians[-1], len(medians), "medians of the ranges"
+    )
     words = f"the median lies within {NEAR:.0%} on {len(near)} of {len(medians)} ranges; several are {SEVERAL} or more"
     return settled(ours, len(near) >= SEVERAL, words)
 

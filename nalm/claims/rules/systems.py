@@ -55,7 +55,9 @@ def _exponent(symbol: str) -> Rule:
         if not found:
             return undecided(None, f"no solved fit of ours has a power of {symbol}")
         test = stats.same_median(claim.value, 1, found, Margin.points(STATED))
-        words = f"one published fit beside {len(found)} solved ones of ours, of the same width and weight of L1"
+        words = (
+            f"one published fit beside {len(found)} solved ones of ours, of the same width and weight of L1"
+        )
         return tested(stats.median(found), test, words)
 
     return rule

@@ -90,7 +90,6 @@ DIVISION: dict[Name, Case] = {
 }
 
 
-
 def product_claims() -> tuple[Claim, ...]:
     """Return the claims about single units, and about the digits that the readers of NMU and sNMU read."""
     found = claims("MNIST isolated product")

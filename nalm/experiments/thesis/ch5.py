@@ -127,7 +127,9 @@ def main_claims() -> tuple[Claim, ...]:
                 metric="success_rate_difference", value=c.value / 100, unit="ModifiedRealNPU minus RealNPU"
             )
         found.append(c.replace(where=c.where.replace("mean over 9 ranges x 25 seeds", "9 ranges")))
-    found += [c.replace(task="single-module div, 10 inputs", where="9 ranges") for c in claims("NMRU redundancy")]
+    found += [
+        c.replace(task="single-module div, 10 inputs", where="9 ranges") for c in claims("NMRU redundancy")
+    ]
     for inputs in (2, 10):
         found += summary(inputs, "Negative / Uniform", NEGATIVE) + summary(
             inputs, "Positive / Uniform", POSITIVE

@@ -118,9 +118,7 @@ def small_claims() -> tuple[Claim, ...]:
     }
     found = list(summary(2, "Close to 0 / Uniform", SMALL))
     (false,) = claims("div by small magnitudes, [a,b]->1/a")
-    found.append(
-        false.replace(task="1/a from 2 inputs", unit="ModifiedRealNPU", where=str(SMALL[0]))
-    )
+    found.append(false.replace(task="1/a from 2 inputs", unit="ModifiedRealNPU", where=str(SMALL[0])))
     for c in claims("div by small magnitudes"):
         operation, inputs = tasks[c.operation]
         found.append(
