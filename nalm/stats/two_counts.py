@@ -5,6 +5,7 @@ a case that k of n runs of ours solved is solved by X of m others with the beta-
 chance of ours and that of theirs.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,9 @@ from nalm.stats.comparison import LEVEL, Comparison
 from nalm.stats.interval import Array
 
 RANGES = 2  # the stated difference between two counts of ranges
-PRIORS = (1e-3, 0.05, 0.2, 0.5)  # from as good as none to Jeffreys'
+EXACT = 250  # seeds up to which the lead of one case over another is predicted exactly
+PRIORS = (1e-3, 0.1, 0.5, 1.0)  # from as good as none to that all rates are equally likely
+Chances = Callable[[int, float], tuple[Sequence[float], Sequence[float]]]
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class Pairs:
         return Pairs(self.first * factor, self.second * factor, self.n * factor)
 
 
+@functools.lru_cache(maxsize=4096)
 def predicted(rate: Rate, m: int, prior: float = 0.5) -> Array:
     r"""Return the chance that 0, 1, ..., m of m runs are solved, if k of n others were.
 
@@ -60,6 +64,7 @@ def predicted(rate: Rate, m: int, prior: float = 0.5) -> Array:
     return found
 
 
+@functools.lru_cache(maxsize=4096)
 def predicted_leads(pairs: Pairs, m: int, prior: float = 0.5) -> Array:
     """Return the chance that the first of two cases is solved by -m, ..., m more of m seeds than the second.
 
@@ -72,6 +77,12 @@ def predicted_leads(pairs: Pairs, m: int, prior: float = 0.5) -> Array:
     first, second, same = (
         count + prior for count in (pairs.first, pairs.second, pairs.n - pairs.first - pairs.second)
     )
+    if m > EXACT:  # the normal distribution with the same mean and variance
+        total = first + second + same
+        mean, both = m * (first - second) / total, (first + second) / total
+        spread = m * (both - (mean / m) ** 2) * (m + total) / (1 + total)
+        density = np.exp(-((np.arange(-m, m + 1) - mean) ** 2) / (2 * spread))
+        return density / density.sum()
     g = scipy.special.gammaln
     x, y = np.meshgrid(np.arange(m + 1), np.arange(m + 1), indexing="ij")
     x, y = x[x + y <= m], y[x + y <= m]
@@ -93,46 +104,55 @@ def counted(chances: Sequence[float]) -> Array:
     return found
 
 
-def same_count(count: int, chances: Callable[[int, float], Sequence[float]], n: int) -> Comparison:
-    """Compare a published count with what is predicted from n runs of ours per case.
+def same_count(count: int, mine: int, chances: Chances, n: int) -> Comparison:
+    """Compare a published count over cases with ours, from n runs per case.
 
-    ``chances(f, prior)`` are those of each case if ours were f times as many runs with the same rates. p is twice the
-    smaller tail, the largest over ``PRIORS``: how likely a unit that never failed is to fail once depends on the
-    prior, so no single one is safe. The counts are close if every count that would not differ lies within ``RANGES``
-    of the published one.
+    ``chances(f, prior)`` are the chances of every case to be counted, for their runs and for ours, if ours were f times
+    as many with the same rates. The difference of two counts that are drawn so has a distribution; p is twice the
+    smaller tail at the observed difference, the largest over ``PRIORS``: how likely a unit that never failed is to fail
+    once depends on the prior, so no single one is safe. The counts are close if every published count that would not
+    differ from ours lies within ``RANGES`` of the published one.
     """
-    return _predicted(
-        lambda factor: np.max([_tails(counted(chances(factor, a))) for a in PRIORS], 0),
-        count,
-        RANGES,
-        n,
-        f"{RANGES} ranges",
-    )
+
+    def p_values(factor: int) -> Array:  # by the published count
+        found = []
+        for prior in PRIORS:
+            theirs, ours = (counted(c) for c in chances(factor, prior))
+            found.append(_tails(np.convolve(theirs, ours[::-1])))  # from -cases to +cases
+        cases = (len(found[0]) - 1) // 2
+        best: Array = np.max(found, 0)[cases - mine : 2 * cases - mine + 1]
+        return best
+
+    return _predicted(p_values, count, RANGES, n, f"{RANGES} ranges")
 
 
 def same_difference(value: float, pairs: Pairs, m: int, stated: float) -> Comparison:
-    """Compare a published difference of two rates over m seeds with that of our pairs, as ``same_count`` does."""
-    return _predicted(
-        lambda factor: np.max([_tails(predicted_leads(pairs.times(factor), m, a)) for a in PRIORS], 0),
-        round((value + 1) * m),
-        stated * m,
-        pairs.n,
-        f"{stated:g}",
-    )
+    """Compare a published difference of two rates over m seeds with that of our pairs.
+
+    p is twice the smaller tail of what our pairs predict (``predicted_leads``), the largest over ``PRIORS``.
+    """
+
+    def p_values(factor: int) -> Array:
+        best: Array = np.max([_tails(predicted_leads(pairs.times(factor), m, a)) for a in PRIORS], 0)
+        return best
+
+    return _predicted(p_values, round((value + 1) * m), stated * m, pairs.n, f"{stated:g}")
 
 
-def _predicted(tails: Callable[[int], Array], place: int, margin: float, n: int, stated: str) -> Comparison:
-    """Judge the value at a place of a predicted distribution, of which p is given for all places."""
+def _predicted(
+    p_values: Callable[[int], Array], place: int, margin: float, n: int, stated: str
+) -> Comparison:
+    """Judge the published value at a place, given p for all places and for f times as many runs of ours."""
 
-    def close(p_values: Array) -> bool:
-        kept = np.flatnonzero(p_values >= LEVEL)
+    def close(found: Array) -> bool:
+        kept = np.flatnonzero(found >= LEVEL)
         return bool(len(kept)) and float(np.abs(kept - place).max()) <= margin
 
-    now = tails(1)
+    now = p_values(1)
     p = float(now[place]) if 0 <= place < len(now) else 0.0
     near = close(now)
     factors = (2**i for i in range(1, 8)) if p >= LEVEL and not near else ()
-    return Comparison(p, near, next((f * n for f in factors if close(tails(f))), None), stated)
+    return Comparison(p, near, next((f * n for f in factors if close(p_values(f))), None), stated)
 
 
 def _tails(chance: Array) -> Array:

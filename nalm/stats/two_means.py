@@ -78,24 +78,31 @@ def same_mean(theirs: Mean, ours: Mean, margin: Margin, slack: float = 0.0) -> C
     test errs towards no difference. That keeps it valid for few runs beside many, where Welch's test is not: two runs
     can be equal by chance. Valid for runs that are not too skewed, or many; otherwise a test of medians is better.
 
-    Differences up to ``slack`` (rounding) are none. A side without an error is taken to spread as the other does. A
-    published number without a number of runs is taken as that of one run, so that it differs only if no single run of
-    ours would give it.
+    Differences up to ``slack`` (rounding) are none. Without the error of one side there is no test, p is 1: how skewed
+    its runs were is unknown. A published number without an error is close if our interval lies within the margin.
     """
     n, m = ours.n or 1, theirs.n or 1
     known = [(s.error * sqrt(k), k - 1) for s, k in ((ours, n), (theirs, m)) if isfinite(s.error)]
     if not known or not isfinite(ours.estimate):
         return Comparison(1.0, False, None, margin.stated)
     sd, degrees = max(d for d, _ in known), max(1, sum(k for _, k in known))
-    error = sd * sqrt(1 / n + 1 / m)
+    told = 1 / m if isfinite(theirs.error) else 0.0  # as much of the variance as is known to be theirs
+    error = sd * sqrt(1 / n + told)
     lead = ours.estimate - theirs.estimate
     away = max(abs(lead) - slack, 0.0)
-    p = 1.0 if not away else 0.0 if not error else 2 * float(scipy.special.stdtr(degrees, -away / error))
+    p = (
+        1.0
+        if not away or len(known) < 2
+        else 2 * float(scipy.special.stdtr(degrees, -away / error))
+        if error
+        else 0.0
+    )
     half = float(scipy.special.stdtrit(degrees, 0.95)) * error
-    close = -margin.below - slack <= lead - half and lead + half <= margin.above + slack
-    found = (min(margin.below, margin.above) + slack) / (
+    inside = -margin.below - slack <= lead - half and lead + half <= margin.above + slack
+    least = (min(margin.below, margin.above) + slack) / (
         Z90 + Z95
-    )  # largest error with which the test is sure
-    rest = (found / sd) ** 2 - 1 / m if sd else inf
+    )  # error with which the test finds the margin
+    rest = (least / sd) ** 2 - told if sd else inf
     runs = 1 / rest if rest > 0 else inf
-    return Comparison(p, close, max(n + 1, ceil(runs)) if runs <= MOST else None, margin.stated)
+    needed = max(n + 1, ceil(runs)) if runs <= MOST else None
+    return Comparison(p, inside and isfinite(ours.error), needed, margin.stated)

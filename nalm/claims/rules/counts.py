@@ -14,6 +14,7 @@ from nalm.claims.rules.rates import SEEDS, ranges_of
 from nalm.config import Claim
 from nalm.stats import Interval, Pairs, Rate
 from nalm.stats.interval import Array
+from nalm.stats.two_counts import Chances
 
 Held = npt.NDArray[np.bool_]
 Holds = Callable[[Array], Held]  # of rates, or of the lead of one rate over another
@@ -25,10 +26,13 @@ def _counted(holds: Holds, words: str) -> Rule:
     def rule(claim: Claim, everything: NamedRuns) -> Judgement:
         m = published_runs(claim) or SEEDS
         rates = [Rate(sum(s.values()), len(s)) for s in everything.solved(claim.unit).values()]
-        at = np.arange(m + 1) / m
 
-        def chances(factor: int, prior: float) -> list[float]:
-            return [float(stats.predicted(rate.times(factor), m, prior)[holds(at)].sum()) for rate in rates]
+        def chance(rate: Rate, runs: int, prior: float) -> float:
+            return float(stats.predicted(rate, runs, prior)[holds(np.arange(runs + 1) / runs)].sum())
+
+        def chances(factor: int, prior: float) -> tuple[list[float], list[float]]:
+            more = [rate.times(factor) for rate in rates]
+            return [chance(r, m, prior) for r in more], [chance(r, r.n, prior) for r in more]
 
         mine = np.array([rate.solved / rate.n for rate in rates])
         return _judged(claim, holds(mine), chances, min((r.n for r in rates), default=0), words)
@@ -47,10 +51,14 @@ def _versus(holds: Holds, words: str, pair: tuple[str, str] | None = None) -> Ru
         m = published_runs(claim) or SEEDS
         a, b = everything.solved(first), everything.solved(second)
         both = [found for where in a if where in b if (found := _pairs(a[where], b[where])).n]
-        at = np.arange(-m, m + 1) / m
 
-        def chances(factor: int, prior: float) -> list[float]:
-            return [float(stats.predicted_leads(p.times(factor), m, prior)[holds(at)].sum()) for p in both]
+        def chance(pairs: Pairs, runs: int, prior: float) -> float:
+            leads = np.arange(-runs, runs + 1) / runs
+            return float(stats.predicted_leads(pairs, runs, prior)[holds(leads)].sum())
+
+        def chances(factor: int, prior: float) -> tuple[list[float], list[float]]:
+            more = [p.times(factor) for p in both]
+            return [chance(p, m, prior) for p in more], [chance(p, p.n, prior) for p in more]
 
         mine = np.array([(p.first - p.second) / p.n for p in both])
         said = f"{first} {words} {second}"
@@ -68,18 +76,15 @@ def _pairs(a: dict[int, bool], b: dict[int, bool]) -> Pairs:
     )
 
 
-def _judged(
-    claim: Claim, held: Held, chances: Callable[[int, float], list[float]], n: int, words: str
-) -> Judgement:
+def _judged(claim: Claim, held: Held, chances: Chances, n: int, words: str) -> Judgement:
     """Compare a published count with ours; ``held`` says of every range of ours whether it counts."""
     ranges, wanted = len(held), ranges_of(claim)
     if ranges < max(wanted, 1):
         return undecided(None, f"{ranges} of {wanted} ranges were run") if ranges else NOTHING
     count = int(sum(held))
     ours = Interval(count, count, count, ranges, "count of ranges")
-    return tested(
-        ours, stats.same_count(round(claim.value), chances, n), f"{words} on {count} of {ranges} ranges"
-    )
+    test = stats.same_count(round(claim.value), count, chances, n)
+    return tested(ours, test, f"{words} on {count} of {ranges} ranges")
 
 
 def _difference(claim: Claim, everything: NamedRuns) -> Judgement:

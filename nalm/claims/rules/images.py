@@ -37,13 +37,17 @@ def unless_short(found: Judgement, trained: tuple[int, int]) -> Judgement:
 
 
 def _accuracy(claim: Claim, everything: NamedRuns) -> Judgement:
-    """Compare the mean share of right outputs over folds, in percent; the published ± is one standard error."""
+    """Compare the mean share of right outputs over folds, in percent; the published ± is one standard error.
+
+    Without one it is at most that of folds of which each is right throughout or wrong throughout.
+    """
     runs = everything.of(claim.unit, claim.where)
     if not runs:
         return NOTHING
     values = [PERCENT * (1 - o.test) for o in runs]
-    error = math.nan if claim.high is None else claim.high - claim.value
-    told = stats.Mean(claim.value, error, published_runs(claim))
+    n = published_runs(claim)
+    widest = math.sqrt(claim.value * (PERCENT - claim.value) / (n or 1))
+    told = stats.Mean(claim.value, widest if claim.high is None else claim.high - claim.value, n)
     test = stats.same_mean(told, stats.mean_of(values), Margin.points(POINTS))
     found = tested(stats.mean(values, 0.0, PERCENT), test, f"mean over {folds(runs)}")
     return unless_short(found, epochs(runs))

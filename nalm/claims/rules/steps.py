@@ -27,15 +27,22 @@ def theirs(claim: Claim) -> Mean:
 
 
 def solved_mean(claim: Claim, steps: Sequence[float], share: float, slack: float) -> Judgement:
-    """Compare the mean step of solved runs, by the fit of the published tables; ``share`` of our runs are solved."""
+    """Compare the mean step of solved runs, by the fit of the published tables; ``share`` of our runs are solved.
+
+    That fit is no mean of steps of which a few lie far from the others, on either side; then nothing can be told.
+    """
     ours, solved = stats.solved_at_published(steps), _solved_runs(claim, share)
-    if claim.low is None or claim.high is None:
-        told = Mean(claim.value, math.nan, solved)
-    else:
-        spread = stats.spread_behind(claim.low, claim.high, solved or 1)
-        if math.isnan(spread):
-            return undecided(ours, "the published interval hides how far the steps spread; see their median")
-        told = Mean(claim.value, claim.value * spread / math.sqrt(solved or 1), solved)
+    told = Mean(claim.value, math.nan, solved)
+    if claim.low is not None and claim.high is not None and solved:
+        spreads = [
+            stats.spread_behind(*ends)
+            for ends in ((claim.low, claim.high, solved), (ours.low, ours.high, ours.n))
+        ]
+        if ours.n > 1 and any(map(math.isnan, spreads)):
+            return undecided(
+                ours, "some steps lie so far from the others that this fit is no mean; see their median"
+            )
+        told = Mean(claim.value, claim.value * spreads[0] / math.sqrt(solved), solved)
     mine = stats.mean_of(steps, stats.solved_at_estimate)
     test = stats.same_mean(told, mine, Margin.factor(claim.value), slack)
     return tested(ours, test, f"{ours.n} solved runs of ours, {STUDENT}")
