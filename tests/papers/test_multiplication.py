@@ -95,9 +95,7 @@ def test_nobody_tells_sums_of_a_narrow_range_apart():
 
 
 def test_the_nmu_solves_the_simple_task_where_the_nac_does_not():
-    nmu, nac = (
-        trained(madsen.SIMPLE[name, "multiply", ""], 6, 20_000) for name in ("NMU", "NACMul")
-    )
+    nmu, nac = (trained(madsen.SIMPLE[name, "multiply", ""], 6, 20_000) for name in ("NMU", "NACMul"))
     assert nmu.solved.mean() >= 5 / 6 and not nac.solved.any()
     assert all(12_000 <= at <= 18_000 for at in nmu.solved_at if at)  # published: 14,000
 
