@@ -4,9 +4,9 @@
 the tables of Mistry 2023, chapter 7. May import experiments, results, config, formulas and tasks.
 """
 
-import dataclasses
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from nalm import stats
 from nalm.claims.lengths import Curves, longest
@@ -16,6 +16,7 @@ from nalm.config import Case, Claim, Experiment
 from nalm.config.labels import labels
 from nalm.experiments.names import names
 from nalm.results.runs import Outcome
+from nalm.results.tally import Tally
 from nalm.stats import LEVEL, Comparison, Interval
 
 
@@ -87,7 +88,7 @@ def corrected(found: Sequence[ClaimVerdict]) -> list[ClaimVerdict]:
 
 
 def _reworded(v: ClaimVerdict, test: Comparison, p: float) -> ClaimVerdict:
-    return dataclasses.replace(v, verdict=word(test, p), corrected=p)
+    return replace(v, verdict=word(test, p), corrected=p)
 
 
 def of_published(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[Outcome]:
@@ -103,18 +104,23 @@ def of_published(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[Ou
     for o in outcomes:
         case = images.get(o.case.trunk) if o.case.task.extends else None
         if case and ((case, o.seed) not in longest or o.steps > longest[case, o.seed].steps):
-            longest[case, o.seed] = dataclasses.replace(o, case=case)
+            longest[case, o.seed] = replace(o, case=case)
     return [o for o in outcomes if o.case.hash in hashes and not o.case.task.extends] + list(longest.values())
 
 
-def verdicts(experiment: Experiment, runs: Sequence[Outcome], curves: Curves) -> list[ClaimVerdict]:
+def verdicts(
+    experiment: Experiment, runs: Sequence[Outcome], curves: Curves, tallies: Iterable[Tally] = ()
+) -> list[ClaimVerdict]:
     """Compare every claim of a published experiment with the runs of its cases, with Holm's correction.
 
     ``curves`` are needed for networks on sequences, which are judged by length, and for ``rules.CURVES``; others may be
-    missing.
+    missing. Rates, steps and sparsity errors of a case are taken from its tally where that counts more runs.
     """
     rows = longest(runs, curves)
     measured = {case.hash: rows[case.trunk] for case in experiment.cases if rows and case.trunk in rows}
     named = names(experiment.name, experiment.cases).labels
-    ours = NamedRuns.of_cases(of_published(experiment, runs), named, measured, curves)
+    published = of_published(experiment, runs)
+    have = Counter(o.case.hash for o in published)
+    more = {t.case.hash: t for t in tallies if t.runs > have[t.case.hash]}
+    ours = replace(NamedRuns.of_cases(published, named, measured, curves), tallies=more)
     return corrected([judge(claim, ours) for claim in experiment.claims])

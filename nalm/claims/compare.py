@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from nalm.claims import ClaimVerdict, verdicts
 from nalm.claims.lengths import Curves, of_sequences
@@ -12,6 +13,7 @@ from nalm.experiments import EXPERIMENTS
 from nalm.results import source
 from nalm.results.compare import Results
 from nalm.results.runs import Outcome
+from nalm.results.tally import Tally
 
 
 def compare_folder(where: str | Path) -> dict[str, list[ClaimVerdict]]:
@@ -23,7 +25,7 @@ def compare_results(where: str | Path, results: Results) -> dict[str, list[Claim
     """Compare runs that were read from a folder, and read the curves that this needs."""
     needed = {name: _with_curves(name, runs) for name, runs in results.items()}
     curves = source.curves(where, {name: runs for name, runs in needed.items() if runs})
-    return compare_published(results, curves)
+    return compare_published(results, curves, source.tallies(where))
 
 
 def _with_curves(name: str, runs: Sequence[Outcome]) -> list[Outcome]:
@@ -32,11 +34,16 @@ def _with_curves(name: str, runs: Sequence[Outcome]) -> list[Outcome]:
     return list(runs) if read else of_sequences(runs)
 
 
-def compare_published(results: Results, curves: Mapping[str, Curves]) -> dict[str, list[ClaimVerdict]]:
+def compare_published(
+    results: Results,
+    curves: Mapping[str, Curves],
+    tallies: Mapping[str, Sequence[Tally]] = MappingProxyType({}),
+) -> dict[str, list[ClaimVerdict]]:
     """Compare the runs of each experiment with its published claims; claims that differ come first.
 
     Only runs of published cases count: other recipes and user-defined units have no claims. ``curves`` by
-    experiment are needed for networks on sequences and for ``rules.CURVES``.
+    experiment are needed for networks on sequences and for ``rules.CURVES``; ``tallies`` replace runs where they count
+    more.
     """
     known = {name: runs for name, runs in results.items() if name in EXPERIMENTS and EXPERIMENTS[name].claims}
     if not known:
@@ -44,6 +51,6 @@ def compare_published(results: Results, curves: Mapping[str, Curves]) -> dict[st
         raise NALMError(f"Nothing is published about {', '.join(results) or 'no runs'}; claims: {have}.")
     found = {}
     for name, runs in known.items():
-        judged = verdicts(EXPERIMENTS[name], runs, curves.get(name, {}))
+        judged = verdicts(EXPERIMENTS[name], runs, curves.get(name, {}), tallies.get(name, ()))
         found[name] = sorted(judged, key=lambda v: ORDER.index(v.verdict))
     return found

@@ -92,8 +92,8 @@ class Network(nn.Module):
         resets: Tensor,
         grid: int = 0,
         between: Between = (),
-        source: RandomSource | None = None,
         normals: Sequence[Between] = (),
+        source: RandomSource | None = None,
     ) -> Tensors:
         """Return initial parameters of many runs, (runs, ...): each a function of its seed and number of resets.
 

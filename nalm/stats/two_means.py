@@ -60,7 +60,8 @@ def mean_of(
         return Mean(float(x.mean()) if n else nan, float(x.std(ddof=1)) / sqrt(n) if n > 1 else nan, n)
     if n < 2:
         return Mean(estimate(x) if n else nan, nan, n)
-    without = np.array([estimate(np.delete(x, i)) for i in range(n)])
+    _, first, count = np.unique(x, return_index=True, return_counts=True)  # equal runs leave equal rests
+    without = np.repeat([estimate(np.delete(x, i)) for i in first], count)
     return Mean(estimate(x), float(without.std()) * sqrt(n - 1), n)
 
 

@@ -75,7 +75,7 @@ def test_all_four_operations_were_asked_for():
 def test_the_command_trains_the_very_case_and_the_code_makes_the_unit(operation):
     found = suggest(operation, 1, 2, rows=CH3)
     _, _, experiment, *only = found.best.command.split()
-    (wanted,) = asked.experiments(experiment, "", only[1::2], [], "")[0]
+    (wanted,) = asked.experiments([experiment], "", only[1::2], [], "")[0]
     assert [case.hash for case in wanted.cases] == [found.best.case]
     assert found.code == f"nalm.{found.unit}(2, 1)" and found.unit in nalm.UNITS
     made = eval(found.recipe_code, {"Recipe": Recipe, "Ramp": Ramp, "Growth": Growth})

@@ -6,12 +6,14 @@ where neither has, ``undecided`` where the runs are too short or too few for a t
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nalm.claims.lengths import Curves, Row
+from nalm.claims.rules.sample import Sample
 from nalm.config import Case, Claim
 from nalm.experiments.published import AND
 from nalm.results.runs import Outcome
+from nalm.results.tally import Tally
 from nalm.stats import LEVEL, Comparison, Interval
 
 
@@ -20,12 +22,14 @@ class NamedRuns:
     """Our runs as rules see them: (name of the case, training range, run), and sequences by length.
 
     ``sequences`` holds the measurements by length of sequence cases; the key is the hash of the published case.
-    ``curves`` are there for the metrics that need them.
+    ``curves`` are there for the metrics that need them. ``tallies``, by the hash of a case, count more seeds of it than
+    there are runs.
     """
 
     named: Sequence[tuple[str, str, Outcome]]
     sequences: Mapping[str, Row] = field(default_factory=dict)
     curves: Curves = field(default_factory=dict)
+    tallies: Mapping[str, Tally] = field(default_factory=dict)
 
     @classmethod
     def of_cases(
@@ -50,7 +54,7 @@ class NamedRuns:
         """
         if claim.cases:
             tied = [o for *_, o in self.named if o.case.hash in claim.cases]
-            return NamedRuns([(claim.unit, claim.where, o) for o in tied], self.sequences, self.curves)
+            return replace(self, named=[(claim.unit, claim.where, o) for o in tied])
         inputs = re.search(r"(\d+) inputs", claim.task)
         kept = [
             run
@@ -58,7 +62,7 @@ class NamedRuns:
             if (inputs is None or run[2].case.inputs == int(inputs.group(1)))
             and (not claim.operation or run[2].case.operation == claim.operation)
         ]
-        return NamedRuns(kept, self.sequences, self.curves)
+        return replace(self, named=kept)
 
     def of(self, name: str, where: str = "") -> list[Outcome]:
         """Return the runs of the cases of that name.
@@ -69,6 +73,12 @@ class NamedRuns:
         return [
             o for called, train, o in self.named if called == name and (wanted is None or train in wanted)
         ]
+
+    def sample(self, name: str, where: str = "") -> Sample:
+        """Return the same runs, of each case with the most seeds there are."""
+        rows = self.of(name, where)
+        hashes = dict.fromkeys(o.case.hash for o in rows)
+        return Sample(rows, [self.tallies[h] for h in hashes if h in self.tallies])
 
     def solved(self, name: str) -> dict[str, dict[int, bool]]:
         """Return by training range which seeds are solved."""

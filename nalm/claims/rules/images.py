@@ -59,7 +59,7 @@ def _exact(claim: Claim, everything: NamedRuns) -> Judgement:
     if not runs:
         return NOTHING
     held = [o.formula == "a*b" and o.sparsity < ROUNDING for o in runs]
-    found = share(claim.value / PERCENT, published_runs(claim) or len(runs), held)
+    found = share(claim.value / PERCENT, published_runs(claim) or len(runs), sum(held), len(held))
     rate = stats.success_rate(held)
     ours = Interval(PERCENT * rate.estimate, PERCENT * rate.low, PERCENT * rate.high, rate.n, rate.method)
     why = f"weights within {ROUNDING:g} of (1, 1), {found.why}"

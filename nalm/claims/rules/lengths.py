@@ -4,6 +4,7 @@ from nalm.claims.lengths import Length, Row, length_of
 from nalm.claims.rules.base import NOTHING, Judgement, NamedRuns, Rule, published_runs, undecided
 from nalm.claims.rules.images import unless_short
 from nalm.claims.rules.rates import share
+from nalm.claims.rules.sample import sparsity_of
 from nalm.claims.rules.steps import UNSOLVED, solved_mean, sparsity_mean
 from nalm.config import Claim
 from nalm.experiments.mnist.two_digits import EPOCHS
@@ -20,12 +21,12 @@ def _compared(claim: Claim, row: Row, at: Length) -> Judgement:
     rate = at.success
     if claim.metric == "success_rate_at_length":
         solved = round(rate.estimate * rate.n)
-        return share(claim.value, published_runs(claim) or rate.n, [i < solved for i in range(rate.n)])
+        return share(claim.value, published_runs(claim) or rate.n, solved, rate.n)
     if not at.solved_at:
         return undecided(None, UNSOLVED)
     if claim.metric == "solved_at_mean_at_length":
         return solved_mean(claim, at.solved_at, rate.estimate, row.between)
-    return sparsity_mean(claim, at.sparsity, rate.estimate, PIXEL)
+    return sparsity_mean(claim, sparsity_of(at.sparsity), rate.estimate, PIXEL)
 
 
 def _at_length(claim: Claim, everything: NamedRuns) -> Judgement:

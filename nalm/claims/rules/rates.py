@@ -1,7 +1,5 @@
 """Rules for success rates, lower bounds of them, and thresholds."""
 
-from collections.abc import Sequence
-
 from nalm import stats
 from nalm.claims.rules.base import (
     NOTHING,
@@ -28,24 +26,20 @@ def ranges_of(claim: Claim) -> int:
 
 
 def _success(claim: Claim, everything: NamedRuns) -> Judgement:
-    runs = everything.of(claim.unit, claim.where)
-    if not runs:
+    sample = everything.sample(claim.unit, claim.where)
+    if not sample.runs:
         return NOTHING
-    ranges, wanted = (
-        len({str(o.case.train) for o in runs}),
-        max(ranges_of(claim), len(claim.where.split(AND))),
-    )
-    if ranges < wanted:
-        return undecided(None, f"{ranges} of {wanted} ranges were run")
-    return share(claim.value, _behind(claim) * wanted, [o.solved for o in runs])
+    wanted = max(ranges_of(claim), len(claim.where.split(AND)))
+    if sample.ranges < wanted:
+        return undecided(None, f"{sample.ranges} of {wanted} ranges were run")
+    return share(claim.value, _behind(claim) * wanted, sample.solved, sample.runs)
 
 
-def share(value: float, n: int, solved: Sequence[bool]) -> Judgement:
+def share(value: float, n: int, solved: int, runs: int) -> Judgement:
     """Compare the published share of n runs with ours by Fisher's exact test."""
-    ours = stats.success_rate(solved)
-    k, runs = round(value * n), sum(solved)
-    words = f"{k} of {n} published runs, {runs} of {len(solved)} of ours, Fisher's exact test"
-    return tested(ours, stats.same_rate(k, n, runs, len(solved)), words)
+    k = round(value * n)
+    words = f"{k} of {n} published runs, {solved} of {runs} of ours, Fisher's exact test"
+    return tested(stats.wilson(solved, runs), stats.same_rate(k, n, solved, runs), words)
 
 
 def _behind(claim: Claim) -> int:
@@ -62,7 +56,7 @@ def _percent(claim: Claim, everything: NamedRuns) -> Judgement:
         (o.validation if inside else o.test, o.threshold) for o in everything.of(claim.unit, claim.where)
     ]
     solved = [error < limit for error, limit in errors]
-    return share(claim.value / 100, _behind(claim), solved) if solved else NOTHING
+    return share(claim.value / 100, _behind(claim), sum(solved), len(solved)) if solved else NOTHING
 
 
 def _some(claim: Claim, everything: NamedRuns) -> Judgement:
@@ -73,13 +67,13 @@ def _some(claim: Claim, everything: NamedRuns) -> Judgement:
 
 
 def _at_least(claim: Claim, everything: NamedRuns) -> Judgement:
-    runs = everything.of(claim.unit, claim.where)
-    if not runs:
+    sample = everything.sample(claim.unit, claim.where)
+    if not sample.runs:
         return NOTHING
-    n, solved = _behind(claim), sum(o.solved for o in runs)
+    n, solved, runs = _behind(claim), sample.solved, sample.runs
     k = round(claim.value * n)
-    words = f"at least {k} of {n} published runs, {solved} of {len(runs)} of ours, Fisher's one-sided test"
-    return tested(stats.wilson(solved, len(runs)), stats.at_least(k, n, solved, len(runs)), words)
+    words = f"at least {k} of {n} published runs, {solved} of {runs} of ours, Fisher's one-sided test"
+    return tested(stats.wilson(solved, runs), stats.at_least(k, n, solved, runs), words)
 
 
 def _threshold(claim: Claim, everything: NamedRuns) -> Judgement:

@@ -1,14 +1,16 @@
 """Rules for steps, errors and sparsity errors: means with intervals, medians."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from nalm import stats
 from nalm.claims.rules.base import NOTHING, Judgement, NamedRuns, Rule, published_runs, tested, undecided
+from nalm.claims.rules.sample import Sample
 from nalm.config import Claim
-from nalm.stats import Margin, Mean
+from nalm.stats import Interval, Margin, Mean
 
 EVERY = 1_000  # steps between two evaluations
 ROUNDING = 1e-6  # sparsity errors below this come from rounding a weight that is a whole number
@@ -26,7 +28,7 @@ def theirs(claim: Claim) -> Mean:
     return stats.of_interval(claim.value, claim.low, claim.high, runs)
 
 
-def solved_mean(claim: Claim, steps: Sequence[float], share: float, slack: float) -> Judgement:
+def solved_mean(claim: Claim, steps: npt.ArrayLike, share: float, slack: float) -> Judgement:
     """Compare the mean step of solved runs, by the fit of the published tables; ``share`` of our runs are solved.
 
     That fit is no mean of steps of which a few lie far from the others, on either side; then nothing can be told.
@@ -48,15 +50,15 @@ def solved_mean(claim: Claim, steps: Sequence[float], share: float, slack: float
     return tested(ours, test, f"{ours.n} solved runs of ours, {STUDENT}")
 
 
-def sparsity_mean(claim: Claim, errors: Sequence[float], share: float, slack: float) -> Judgement:
+def sparsity_mean(claim: Claim, mine: tuple[Interval, Mean], share: float, slack: float) -> Judgement:
     """Compare the mean sparsity error of solved runs; they differ if they do by both of the published ways.
 
     The published tables print half the mean of a fitted beta, or the mean where that fit fails; not which.
     """
-    ours, solved = stats.sparsity_published(errors), _solved_runs(claim, share)
+    (ours, mean), solved = mine, _solved_runs(claim, share)
     told = theirs(claim.replace(n=solved))
-    means = [stats.mean_of(np.minimum(errors, 0.5) * factor) for factor in (1.0, 0.5)]
-    tests = [stats.same_mean(told, mine, Margin.factor(claim.value), slack) for mine in means]
+    means = [Mean(mean.estimate * factor, mean.error * factor, mean.n) for factor in (1.0, 0.5)]
+    tests = [stats.same_mean(told, either, Margin.factor(claim.value), slack) for either in means]
     found = max(tests, key=lambda test: (test.close, test.p))
     return tested(ours, found, f"{ours.n} solved runs of ours, equal below {slack:g}, {STUDENT}")
 
@@ -88,28 +90,25 @@ def _best_step(claim: Claim, everything: NamedRuns) -> Judgement:
     return tested(stats.mean(steps), test, f"the step with the lowest validation error, {STUDENT}")
 
 
-def _solved(claim: Claim, everything: NamedRuns, field: str) -> tuple[list[float], float]:
-    """Return a field of the solved runs, and the share of the runs that are solved."""
-    runs = everything.of(claim.unit, claim.where)
-    found = [getattr(o, field) for o in runs if o.solved and getattr(o, field) is not None]
-    return found, len(found) / len(runs) if runs else 0.0
+def _of_solved(judged: Callable[[Claim, Sample, float], Judgement]) -> Rule:
+    """Make a rule about the solved runs, which also gets the share of the runs that are solved."""
+
+    def rule(claim: Claim, everything: NamedRuns) -> Judgement:
+        sample = everything.sample(claim.unit, claim.where)
+        if not sample.solved:
+            return undecided(None, UNSOLVED) if everything.named else NOTHING
+        return judged(claim, sample, sample.solved / sample.runs)
+
+    return rule
 
 
-def _unsolved(everything: NamedRuns) -> Judgement:
-    return undecided(None, UNSOLVED) if everything.named else NOTHING
-
-
-def _solved_at(claim: Claim, everything: NamedRuns) -> Judgement:
-    steps, share = _solved(claim, everything, "solved_at")
+def _solved_at(claim: Claim, sample: Sample, share: float) -> Judgement:
     slack = EVERY if claim.low == claim.high else 0  # all published runs lie between two evaluations
-    return solved_mean(claim, steps, share, slack) if steps else _unsolved(everything)
+    return solved_mean(claim, sample.steps, share, slack)
 
 
-def _median(claim: Claim, everything: NamedRuns) -> Judgement:
-    steps, share = _solved(claim, everything, "solved_at")
-    if not steps:
-        return _unsolved(everything)
-    slack = max(EVERY, TWO_DIGITS * claim.value)
+def _median(claim: Claim, sample: Sample, share: float) -> Judgement:
+    steps, slack = sample.steps, max(EVERY, TWO_DIGITS * claim.value)
     test = stats.same_median(
         claim.value, _solved_runs(claim, share), steps, Margin.factor(claim.value), slack
     )
@@ -117,16 +116,15 @@ def _median(claim: Claim, everything: NamedRuns) -> Judgement:
     return tested(stats.median(steps), test, words)
 
 
-def _sparsity(claim: Claim, everything: NamedRuns) -> Judgement:
-    errors, share = _solved(claim, everything, "sparsity")
-    return sparsity_mean(claim, errors, share, ROUNDING) if errors else _unsolved(everything)
+def _sparsity(claim: Claim, sample: Sample, share: float) -> Judgement:
+    return sparsity_mean(claim, sample.sparsity, share, ROUNDING)
 
 
 RULES: dict[str, Rule] = {
     "interpolation_mse": _error,
     "extrapolation_mse": _error,
     "solved_at": _best_step,
-    "solved_at_mean": _solved_at,
-    "solved_at_median": _median,
-    "sparsity_error_mean": _sparsity,
+    "solved_at_mean": _of_solved(_solved_at),
+    "solved_at_median": _of_solved(_median),
+    "sparsity_error_mean": _of_solved(_sparsity),
 }

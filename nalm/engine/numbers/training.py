@@ -9,19 +9,17 @@ from torch import Tensor
 
 from nalm.config import Case
 from nalm.engine.measures import counted, grid_errors
-from nalm.engine.model import Network, Tensors, spelled
+from nalm.engine.model import Tensors
 from nalm.engine.numbers import inalu, schloer
+from nalm.engine.numbers.formulas import formulas
 from nalm.engine.numbers.program import Program
 from nalm.engine.numbers.thresholds import thresholds
 from nalm.engine.plan import Run
 from nalm.engine.records import Records, rising
 from nalm.errors import NALMError
 from nalm.results.runs import Runs
-from nalm.units import Unit
-from nalm.units.spelling import letters
 
 EVERY = 1_000  # steps between evaluations
-LONGEST = 5_000  # parameters of a network whose formula is spelt
 
 
 RECORDED = ("curves", "trajectories", "steps", "places", "epochs")  # parts of a state that grow
@@ -198,7 +196,7 @@ class NumberTrainer:
             sparsity=[curves["sparsity"][:, i] for i in range(n)],
             weights=[{name: w[i] for name, w in weights.items()} for i in range(n)],
             trajectories=[{name: t[:, i] for name, t in trajectories.items()} for i in range(n)],
-            formulas=self._formulas(),
+            formulas=formulas(program),
             thresholds=list(self.thresholds),
             seconds=[self.seconds / n] * n,
             modes=[program.mode] * n,
@@ -217,29 +215,3 @@ class NumberTrainer:
         found |= counted(program.params, case.task.counts)
         found |= grid_errors(case, program.predict, n, program.device)
         return [{name: float(values[i]) for name, values in found.items()} for i in range(n)]
-
-    def _formulas(self) -> list[str]:
-        """Return the formula of each run's rounded weights; equal weights are spelt once."""
-        program = self.program
-        one = Network(self.case.model, self.case.inputs, bool(self.case.task.times)).eval()
-        units = [part for part in one.parts() if isinstance(part, Unit)]
-        large = sum(p.numel() for p in one.parameters()) > LONGEST
-        if len(units) < len(self.case.model) or self.case.task.scaling or self.case.task.times or large:
-            # baselines, scaled inputs and sequences have none; nobody reads long ones
-            return [""] * len(program.runs)
-        weights = {name: p.cpu() for name, p in program.params.items()}
-        spelt: dict[object, str] = {}
-        texts = []
-        for i, case in enumerate(program.cases):
-            sign = True if case.task.positive else None
-            with torch.no_grad():
-                for name, p in weights.items():
-                    one.get_parameter(name).copy_(p[i])
-            known = (sign, *(tuple(w.flatten().tolist()) for u in units for w in u.rounded().values()))
-            if known not in spelt:
-                try:
-                    spelt[known] = spelled(one, letters(case.inputs, positive=sign))
-                except NALMError:
-                    spelt[known] = ""  # weights that are not numbers
-            texts.append(spelt[known])
-        return texts
