@@ -17,10 +17,10 @@ from nalm.claims.ties import Tie, ties
 from nalm.config import Case, Experiment
 from nalm.experiments import EXPERIMENTS
 from nalm.results.runs import Outcome
+from nalm.results.tally import Tally
 
 WORDS = ("agrees", "differs", "cannot tell", "not run", "not compared")  # of a comparison, in this order
 SAID = {"agrees": "agree", "differs": "differ"}
-WIDEST = 125  # characters of a line of the page
 
 
 @dataclass(frozen=True)
@@ -102,20 +102,24 @@ def counted(found: Iterable[Compared]) -> str:
 Size = tuple[int, int]  # what there is, and what was published
 
 
-def scale(experiment: Experiment, runs: Sequence[Outcome]) -> tuple[Size, Size, Size]:
+def scale(
+    experiment: Experiment, runs: Sequence[Outcome], tallies: Sequence[Tally] = ()
+) -> tuple[Size, Size, Size]:
     """Compare the runs of an experiment with its published size: cases, seeds of the case with the fewest, steps."""
-    by_case: dict[Case, list[Outcome]] = {}
+    seeds: dict[Case, set[int]] = {}
     for o in runs:
-        by_case.setdefault(o.case, []).append(o)
-    trunks, seeds = {case.trunk for case in experiment.cases}, dict[Case, set[int]]()
-    for case, own in by_case.items():
-        seeds.setdefault(case.trunk, set()).update(o.seed for o in own)
-    found = [len(own) for trunk, own in seeds.items() if trunk in trunks]
+        seeds.setdefault(o.case, set()).add(o.seed)
+    counts: dict[Case, int] = {}
+    for case, n in (*((c, len(own)) for c, own in seeds.items()), *((t.case, t.runs) for t in tallies)):
+        counts[case.trunk] = max(n, counts.get(case.trunk, 0))
+    trunks = {case.trunk for case in experiment.cases}
+    found = [n for trunk, n in counts.items() if trunk in trunks]
+    longest = [*(o.steps for o in runs), *(t.case.recipe.steps for t in tallies)]
     published = [c.n for c in experiment.claims if c.n and c.rows] or [len(experiment.seeds)]
     return (
         (len(found), len(trunks)),
         (min(found, default=0), max(published)),
-        (max((o.steps for o in runs), default=0), max(case.recipe.steps for case in experiment.cases)),
+        (max(longest, default=0), max(case.recipe.steps for case in experiment.cases)),
     )
 
 

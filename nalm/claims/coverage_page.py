@@ -9,9 +9,10 @@ from nalm.claims.compare import compare_results
 from nalm.claims.coverage import WORDS, Compared, Item, comparisons, counted, items, scale
 from nalm.claims.ties import Tie, ties
 from nalm.experiments import EXPERIMENTS
-from nalm.experiments.published import papers
+from nalm.experiments.published import AND, papers
 from nalm.results import source
 from nalm.results.compare import Results
+from nalm.results.tally import Tally
 
 DOCUMENTS = (
     "mistry2021",
@@ -32,16 +33,22 @@ compare results published` shows both numbers and the test. *Not run*: there is 
 points that are summed up, as by their median, are one comparison."""
 SCALE = """Of every experiment with published cases: the cases that were run, the seeds of the case that has fewest, and
 the steps of the longest run; where that is less than published, the published size follows."""
+DIFFERENCES = """After Holm's correction within each experiment; a number without p is computed, and no chance is in it.
+[experiments-notes.md](experiments-notes.md#numbers-that-differ) has the causes."""
 
 
 def markdown(where: str | Path) -> str:
     """Return the page, from the runs of a results folder."""
     outcomes = source.outcomes(where)
-    return page(outcomes, compare_results(where, outcomes))
+    return page(outcomes, source.tallies(where), compare_results(where, outcomes))
 
 
-def page(outcomes: Results, verdicts: Mapping[str, Sequence[ClaimVerdict]]) -> str:
-    """Return the page, from runs and verdicts by experiment."""
+def page(
+    outcomes: Results,
+    tallies: Mapping[str, Sequence[Tally]],
+    verdicts: Mapping[str, Sequence[ClaimVerdict]],
+) -> str:
+    """Return the page, from runs, counts of runs and verdicts, by experiment."""
     every, found = ties(), comparisons(verdicts)
     others = [key for key in papers() if key not in DOCUMENTS]
     parts = [INTRODUCTION, "## Published numbers", _papers((*DOCUMENTS, *others), every, found)]
@@ -49,7 +56,8 @@ def page(outcomes: Results, verdicts: Mapping[str, Sequence[ClaimVerdict]]) -> s
     parts += _documents(DOCUMENTS, every, found)
     parts.append("## Papers and code that they quote")
     parts += _documents(others, every, found)
-    parts += ["## Experiments", SCALE, _experiments(verdicts, outcomes)]
+    parts += ["## Experiments", SCALE, _experiments(outcomes, tallies, verdicts)]
+    parts += ["## What differs", DIFFERENCES, _differences(verdicts, every, found)]
     parts += ["## Not compared, and why", _reasons(every)]
     return "\n\n".join(parts) + "\n"
 
@@ -102,14 +110,41 @@ def _here(item: Item) -> str:
     )
 
 
-def _experiments(verdicts: Mapping[str, Sequence[ClaimVerdict]], outcomes: Results) -> str:
+def _experiments(
+    outcomes: Results,
+    tallies: Mapping[str, Sequence[Tally]],
+    verdicts: Mapping[str, Sequence[ClaimVerdict]],
+) -> str:
     rows = []
     for name, experiment in EXPERIMENTS.items():
-        size = scale(experiment, outcomes.get(name, []))
+        size = scale(experiment, outcomes.get(name, []), tallies.get(name, ()))
         sizes = [f"{here:,}" if here >= wanted else f"{here:,} of {wanted:,}" for here, wanted in size]
         own = (Compared(name, (str(k),), v.verdict) for k, v in enumerate(verdicts.get(name, ())))
         rows.append([name, *sizes, counted(own)])
     return _table(["experiment", "cases", "seeds", "steps", "comparisons"], rows)
+
+
+def _differences(
+    verdicts: Mapping[str, Sequence[ClaimVerdict]], every: Sequence[Tie], found: Mapping[str, Compared]
+) -> str:
+    rows: list[list[object]] = []
+    for name in EXPERIMENTS:
+        for v in verdicts.get(name, ()):
+            if v.verdict == "differs" and v.ours is not None:
+                c, p = v.claim, "" if v.corrected is None else f"{v.corrected:.1g}"
+                ranges = len(c.where.split(AND))
+                where = c.where if ranges == 1 else f"{ranges} ranges"
+                about = ", ".join(filter(None, (c.unit, c.operation, where)))
+                rows.append(
+                    [name, c.metric.replace("_", " "), about, f"{c.value:.3g}", f"{v.ours.estimate:.3g}", p]
+                )
+    alone = Counter(
+        (tie.claim.task, tie.claim.unit)
+        for tie in every
+        if found[tie.row] == Compared("", (tie.row,), "differs")
+    )
+    rows += [["computed", task, f"{unit}: {n} numbers", "", "", ""] for (task, unit), n in alone.items()]
+    return _table(["experiment", "number", "of", "published", "ours", "p"], rows)
 
 
 def _reasons(every: Sequence[Tie]) -> str:
