@@ -15,7 +15,7 @@ import scipy  # its parts load when first used
 from nalm.stats.comparison import LEVEL, Comparison
 from nalm.stats.interval import Array
 
-RANGES = 2  # the stated difference between two counts of ranges
+SHARE = 0.25  # of all cases: the stated difference between two counts, 2 of 9 ranges
 EXACT = 250  # seeds up to which the lead of one case over another is predicted exactly
 PRIORS = (1e-3, 0.1, 0.5, 1.0)  # from as good as none to that all rates are equally likely
 Chances = Callable[[int, float], tuple[Sequence[float], Sequence[float]]]
@@ -111,7 +111,7 @@ def same_count(count: int, mine: int, chances: Chances, n: int) -> Comparison:
     as many with the same rates. The difference of two counts that are drawn so has a distribution; p is twice the
     smaller tail at the observed difference, the largest over ``PRIORS``: how likely a unit that never failed is to fail
     once depends on the prior, so no single one is safe. The counts are close if every published count that would not
-    differ from ours lies within ``RANGES`` of the published one.
+    differ from ours lies within a ``SHARE`` of the cases of the published one.
     """
 
     def p_values(factor: int) -> Array:  # by the published count
@@ -123,7 +123,8 @@ def same_count(count: int, mine: int, chances: Chances, n: int) -> Comparison:
         best: Array = np.max(found, 0)[cases - mine : 2 * cases - mine + 1]
         return best
 
-    return _predicted(p_values, count, RANGES, n, f"{RANGES} ranges")
+    stated = int(SHARE * len(chances(1, PRIORS[0])[0]))
+    return _predicted(p_values, count, stated, n, f"{stated} ranges")
 
 
 def same_difference(value: float, pairs: Pairs, m: int, stated: float) -> Comparison:
@@ -151,8 +152,14 @@ def _predicted(
     now = p_values(1)
     p = float(now[place]) if 0 <= place < len(now) else 0.0
     near = close(now)
-    factors = (2**i for i in range(1, 8)) if p >= LEVEL and not near else ()
-    return Comparison(p, near, next((f * n for f in factors if close(p_values(f))), None), stated)
+    told = p < LEVEL or near
+    factor = None if told else _enough_times(lambda f: close(p_values(f)))
+    return Comparison(p, near, factor * n if factor else None, stated)
+
+
+def _enough_times(enough: Callable[[int], bool]) -> int | None:
+    """Return the least power of 2, up to 128, that is enough."""
+    return next((2**i for i in range(1, 8) if enough(2**i)), None)
 
 
 def _tails(chance: Array) -> Array:
