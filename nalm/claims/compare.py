@@ -23,7 +23,11 @@ LEFT_OUT = "left out"  # of a published number with a reason why it is not compa
 
 def compare_folder(where: str | Path) -> dict[str, list[ClaimVerdict]]:
     """Compare the runs of a results folder, or of shipped tables, with the published claims."""
-    results = source.outcomes(where)
+    return compare_results(where, source.outcomes(where))
+
+
+def compare_results(where: str | Path, results: Results) -> dict[str, list[ClaimVerdict]]:
+    """Compare runs that were read from a folder, and read the curves that this needs."""
     needed = {name: _with_curves(name, runs) for name, runs in results.items()}
     curves = source.curves(where, {name: runs for name, runs in needed.items() if runs})
     return compare_published(results, curves, source.tallies(where))

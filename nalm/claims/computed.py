@@ -71,7 +71,7 @@ def _missed(operation: str, where: str, dtype: str) -> Array:
     rng.randint(0, 1)  # where the operands lie
     rng = np.random.RandomState(rng.randint(0, 2**32 - 1))
     if len(ends) == 2:
-        x = rng.uniform(*ends, size=(ROWS, 2))
+        x = rng.uniform(ends[0], ends[1], size=(ROWS, 2))
     else:
         x = np.stack([_either(rng, ends) for _ in range(ROWS)])
     formula = FORMULAS[operation]
@@ -82,7 +82,8 @@ def _missed(operation: str, where: str, dtype: str) -> Array:
 
 def _either(rng: np.random.RandomState, ends: list[float]) -> Array:
     """Draw two numbers, each from one of two ranges."""
-    first, second = rng.uniform(*ends[:2], size=2), rng.uniform(*ends[2:], size=2)
+    first = rng.uniform(ends[0], ends[1], size=2)
+    second = rng.uniform(ends[2], ends[3], size=2)
     return np.where(rng.randint(2, size=2), first, second)
 
 

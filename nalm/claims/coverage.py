@@ -14,19 +14,13 @@ from dataclasses import dataclass
 
 from nalm.claims import ClaimVerdict, computed
 from nalm.claims.ties import Tie, ties
-from nalm.config import Experiment
+from nalm.config import Case, Experiment
 from nalm.experiments import EXPERIMENTS
 from nalm.results.runs import Outcome
+from nalm.results.tally import Tally
 
-WORDS = (
-    "agrees",
-    "differs",
-    "cannot tell",
-    "not run",
-    "not compared",
-)  # of a published number, in this order
+WORDS = ("agrees", "differs", "cannot tell", "not run", "not compared")  # of a comparison, in this order
 SAID = {"agrees": "agree", "differs": "differ"}
-WIDEST = 160  # characters of a line of the page
 
 
 @dataclass(frozen=True)
@@ -69,50 +63,63 @@ def items() -> tuple[Item, ...]:
     )
 
 
-def words(verdicts: Mapping[str, Sequence[ClaimVerdict]]) -> dict[str, str]:
-    """Return one of WORDS for every published number, from the verdicts by experiment.
+@dataclass(frozen=True)
+class Compared:
+    """One comparison: what it is about, and its word; several rows can be in one, as points or repetitions."""
 
-    A number that several experiments compare has the word of the first of them, in the order of the list.
+    experiment: str
+    rows: tuple[str, ...]
+    word: str
+
+
+def comparisons(verdicts: Mapping[str, Sequence[ClaimVerdict]]) -> dict[str, Compared]:
+    """Return the comparison that each published number is in, from the verdicts by experiment.
+
+    A number that several experiments compare is in that of the first of them, in the order of the list. One without a
+    run is "not run", and one with a reason is "not compared".
     """
-    found: dict[str, str] = {}
-    for name in EXPERIMENTS:
-        for v in verdicts.get(name, ()):
-            for row in v.claim.rows + v.claim.points:
-                found.setdefault(row, v.verdict)
-    return {tie.row: _word(tie, found) for tie in ties()}
+    found: dict[str, Compared] = {}
+    for name, experiment in EXPERIMENTS.items():
+        judged = {v.claim: v.verdict for v in verdicts.get(name, ())}
+        for claim in experiment.claims:
+            rows = claim.rows + claim.points
+            one = Compared(name, rows, judged.get(claim, "not run"))
+            for row in rows:
+                found.setdefault(row, one)
+    for tie in ties():
+        if tie.kind not in ("case", "aggregate"):
+            word = computed.verdict(tie.claim).verdict if tie.kind == "computed" else "not compared"
+            found[tie.row] = Compared("", (tie.row,), word)
+    return found
 
 
-def _word(tie: Tie, found: Mapping[str, str]) -> str:
-    if tie.kind == "computed":
-        return computed.verdict(tie.claim).verdict
-    if tie.kind in ("reason", "nothing"):
-        return "not compared"
-    return found.get(tie.row, "not run")
-
-
-def counted(found: Iterable[str]) -> str:
-    """Say how many numbers there are of each word: 3 agree, 1 differ."""
-    counts = Counter(found)
+def counted(found: Iterable[Compared]) -> str:
+    """Say how many comparisons there are of each word, each counted once: 3 agree, 1 differ."""
+    counts = Counter(one.word for one in set(found))
     return ", ".join(f"{counts[word]:,} {SAID.get(word, word)}" for word in WORDS if counts[word])
 
 
 Size = tuple[int, int]  # what there is, and what was published
 
 
-def scale(experiment: Experiment, runs: Sequence[Outcome]) -> tuple[Size, Size, Size]:
+def scale(
+    experiment: Experiment, runs: Sequence[Outcome], tallies: Sequence[Tally] = ()
+) -> tuple[Size, Size, Size]:
     """Compare the runs of an experiment with its published size: cases, seeds of the case with the fewest, steps."""
-    seeds = {case.trunk: set[int]() for case in experiment.cases}
-    longest = 0
+    seeds: dict[Case, set[int]] = {}
     for o in runs:
-        if o.case.trunk in seeds:
-            seeds[o.case.trunk].add(o.seed)
-            longest = max(longest, o.steps)
-    found = [len(own) for own in seeds.values() if own]
+        seeds.setdefault(o.case, set()).add(o.seed)
+    counts: dict[Case, int] = {}
+    for case, n in (*((c, len(own)) for c, own in seeds.items()), *((t.case, t.runs) for t in tallies)):
+        counts[case.trunk] = max(n, counts.get(case.trunk, 0))
+    trunks = {case.trunk for case in experiment.cases}
+    found = [n for trunk, n in counts.items() if trunk in trunks]
+    longest = [*(o.steps for o in runs), *(t.case.recipe.steps for t in tallies)]
     published = [c.n for c in experiment.claims if c.n and c.rows] or [len(experiment.seeds)]
     return (
-        (len(found), len(seeds)),
+        (len(found), len(trunks)),
         (min(found, default=0), max(published)),
-        (longest, max(case.recipe.steps for case in experiment.cases)),
+        (max(longest, default=0), max(case.recipe.steps for case in experiment.cases)),
     )
 
 

@@ -40,6 +40,7 @@ def large_claims(task: str, cases: Mapping[str, Case]) -> tuple[Claim, ...]:
     """Return the claims about a large task; the cases are given by model.
 
     Errors are those of the tables, which are the medians of the points of Figure 7; parameters are in the figure only.
+    Both are about the ten best runs.
     """
     named = {(name, task, ""): case for name, case in cases.items()}
     tables = once(tied(_about(task, TABLES), named))
@@ -50,7 +51,7 @@ def large_claims(task: str, cases: Mapping[str, Case]) -> tuple[Claim, ...]:
         found.append(claim.replace(points=rows_of(own)))
     for name in cases:
         sizes = [c for c in points if c.unit == name and c.metric == "n_nonzero_params"]
-        found.append(median(sizes, "median_params").replace(cases=(cases[name].hash,)))
+        found.append(median(sizes, "median_params_of_best").replace(cases=(cases[name].hash,)))
     return tuple(found)
 
 

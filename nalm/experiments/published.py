@@ -184,14 +184,14 @@ def tied(found: Iterable[Claim], cases: Mapping[Name, Case]) -> tuple[Claim, ...
 
     A claim without a unit, such as a threshold, is about all cases of its operation and setting.
     """
-    by_task: dict[tuple[str, str], list[str]] = {}
-    for (_, *about), case in cases.items():
-        by_task.setdefault((about[0], about[1]), []).append(case.hash)
+    alike: dict[tuple[str, str], list[str]] = {}
+    for (_, operation, where), case in cases.items():
+        alike.setdefault((operation, where), []).append(case.hash)
     kept = []
     for claim in found:
-        about = claim.operation, claim.where
-        case = cases.get((claim.unit, *about))
-        hashes = (case.hash,) if case else () if claim.unit else tuple(by_task.get(about, ()))
+        own = cases.get((claim.unit, claim.operation, claim.where))
+        every = () if claim.unit else tuple(alike.get((claim.operation, claim.where), ()))
+        hashes = (own.hash,) if own else every
         if hashes:
             kept.append(claim.replace(cases=hashes))
     return tuple(kept)

@@ -28,7 +28,8 @@ def _gain(claim: Claim, everything: NamedRuns) -> Judgement:
         return undecided(None, NO_CURVES)
     ours, base = (stats.mean_of([PERCENT * float(v or 0) for v in read[given]]) for given in (False, True))
     lead = stats.Mean(ours.estimate - base.estimate, float(np.hypot(ours.error, base.error)), ours.n)
-    test = stats.same_mean(stats.Mean(claim.value, np.nan, base.n), lead, Margin.points(POINTS))
+    told = stats.Mean(claim.value, lead.error, base.n)  # as many folds, and taken to spread as ours do
+    test = stats.same_mean(told, lead, Margin.points(POINTS))
     half = NORMAL * lead.error
     gain = Interval(
         lead.estimate, lead.estimate - half, lead.estimate + half, len(runs), "difference of means"

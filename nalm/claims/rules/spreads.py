@@ -113,5 +113,6 @@ RULES: dict[str, Rule] = {
     "train_mse": _measured("validation", BEST),
     "median_mse": _measured("test"),
     "median_params": _measured("nonzero 0.001"),
+    "median_params_of_best": _measured("nonzero 0.001", BEST),
     "least_mse": _least,
 }
