@@ -17,7 +17,13 @@ from nalm.results import tally_files
 from nalm.results.tally import tallies
 
 RESULTS = Path(__file__).parents[2] / "results"
-STUDIES = ("thesis/ch3/mul", "thesis/ch5/main", "thesis/ch5/distributions", "thesis/ch6/scaling", "madsen/simple")
+STUDIES = (
+    "thesis/ch3/mul",
+    "thesis/ch5/main",
+    "thesis/ch5/distributions",
+    "thesis/ch6/scaling",
+    "madsen/simple",
+)
 
 
 def first_seed(outcomes):
