@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 
 import nalm
 import nalm.cli.compare  # (registers its commands)
+from nalm import stats
 from nalm.cli.app import app
 from nalm.cli.tables import verdicts as verdict_tables
-from nalm import stats
 from nalm.config import Growth, Layer, Ramp, Range, Recipe
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
