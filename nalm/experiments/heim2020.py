@@ -21,7 +21,7 @@ from nalm.config import Arithmetic, Case, Experiment, Growth, Layer, Ramp, Range
 from nalm.config.ranges import grid, sequence
 from nalm.config.threshold import Threshold
 from nalm.experiments.heim2020_claims import large_claims, system_claims
-from nalm.experiments.published import claims, tied
+from nalm.experiments.published import claims, once, tied
 
 RMSPROP = Recipe(optimiser="rmsprop", decay=0.9)
 
@@ -182,9 +182,11 @@ EXPERIMENTS = (
         "Which units learn four operations of two numbers at once, and far outside the data? (Heim et al. 4.2)",
         tuple(SIMPLE.values()),
         tuple(range(20)),
-        tied(
-            claims("simple arithmetic (2 in, 4 out)"),
-            {(name, operation, ""): case for name, case in SIMPLE.items() for operation in OPERATIONS},
+        once(
+            tied(
+                claims("simple arithmetic (2 in, 4 out)"),
+                {(name, operation, ""): case for name, case in SIMPLE.items() for operation in OPERATIONS},
+            )
         ),
     ),
     *(

@@ -99,7 +99,7 @@ class StoredRuns:
             for h, *values in self.db.execute(query, (experiment,) if experiment else ()):
                 if None in values:  # SQLite stores NaN as NULL; solved_at, the third value, may be None
                     values[3:] = [np.nan if v is None else v for v in values[3:]]
-                if cases[h].task.grids or cases[h].task.counts:
+                if cases[h].task.measured:
                     values.append(self._measures(h, values[0]))
                 by_case[h].append(Outcome(cases[h], *values))
         return [outcome for group in by_case.values() for outcome in group]

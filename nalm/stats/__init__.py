@@ -18,6 +18,7 @@ from nalm.stats.interval import Interval as Interval
 from nalm.stats.likelihood import CHI as CHI
 from nalm.stats.means import mean as mean
 from nalm.stats.means import median as median
+from nalm.stats.means import one_more as one_more
 from nalm.stats.paired import holm as holm
 from nalm.stats.paired import paired_difference as paired_difference
 from nalm.stats.paired import rate_difference as rate_difference

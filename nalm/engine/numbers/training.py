@@ -8,22 +8,21 @@ import torch
 from torch import Tensor
 
 from nalm.config import Case
-from nalm.engine.gold import gold
 from nalm.engine.measures import counted, grid_errors
 from nalm.engine.model import Tensors
-from nalm.engine.numbers import inalu
+from nalm.engine.numbers import inalu, schloer
 from nalm.engine.numbers.formulas import formulas
 from nalm.engine.numbers.program import Program
+from nalm.engine.numbers.thresholds import thresholds
 from nalm.engine.plan import Run
-from nalm.engine.records import Records
+from nalm.engine.records import Records, rising
 from nalm.errors import NALMError
 from nalm.results.runs import Runs
-from nalm.tasks.threshold import threshold
 
 EVERY = 1_000  # steps between evaluations
 
 
-RECORDED = ("curves", "trajectories", "steps", "places")  # parts of a state that grow
+RECORDED = ("curves", "trajectories", "steps", "places", "epochs")  # parts of a state that grow
 
 
 class NumberTrainer:
@@ -33,13 +32,11 @@ class NumberTrainer:
         self.program = Program(runs, device, compiled)
         self.case = runs[0].case
         self.at = 0
-        self.thresholds = [
-            gold(run.case) if run.case.threshold.kind == "gold" else threshold(run.case, device)
-            for run in runs
-        ]
+        self.thresholds = thresholds(self.program)
         self.records = Records(self.thresholds, whole=self.case.recipe.inalu)
         self.resets = torch.zeros(len(runs), dtype=torch.int64)
         self.since = torch.zeros(len(runs), dtype=torch.int64)  # evaluation at which a run last started
+        self.losses = schloer.Losses()
         self.seconds = 0.0
 
     @staticmethod
@@ -108,11 +105,17 @@ class NumberTrainer:
         if self.case.recipe.inalu:
             validation = self.curves["validation"]
             settings["inalu"].copy_(inalu.weight(validation[-1], self.at))
-            stuck = inalu.stuck(validation, self.since, EVERY)
-            if stuck.any():
-                self.resets += stuck
-                self.since = torch.where(stuck, len(self.steps) - 1, self.since)
-                self.program.restart(stuck.to(self.program.device), self.resets)
+            self._restart(inalu.stuck(validation, self.since, EVERY), len(self.steps) - 1)
+        if self.case.recipe.rules and self.at:
+            self.losses.add(settings["losses"])
+            self._restart(self.losses.stuck(self.since), len(self.losses.epochs))
+
+    def _restart(self, stuck: Tensor, now: int) -> None:
+        """Start some runs again; ``now`` is the evaluation."""
+        if stuck.any():
+            self.resets += stuck
+            self.since = torch.where(stuck, now, self.since)
+            self.program.restart(stuck.to(self.program.device), self.resets)
 
     # -- state --------------------------------------------------------------------------------
 
@@ -124,6 +127,7 @@ class NumberTrainer:
             f"slots.{i}.{n}": s.clone() for n, slots in program.slots.items() for i, s in enumerate(slots)
         }
         return tensors | {
+            **self.losses.state(program.settings),
             **self.records.state(),
             "at": torch.tensor(self.at),
             "resets": self.resets.clone(),
@@ -147,6 +151,7 @@ class NumberTrainer:
         self.records.restore(tensors)
         self.resets, self.since = tensors["resets"].clone(), tensors["since"].clone()
         self.seconds = float(tensors["seconds"])
+        self.losses.restore(tensors, program.settings)
         if self.steps and self.steps[-1] == self.at and self.at < self.case.recipe.steps:
             self._rules()
 
@@ -167,7 +172,7 @@ class NumberTrainer:
         needed = [f"curves.{name}" for name in self.curves] if len(steps) else []
         if (
             not (0 <= at <= self.case.recipe.steps and stride >= 1 and steps.dim() == 1)
-            or not all(_rising(t) and t.shape == steps.shape for t in (steps, places))
+            or not all(rising(t) and t.shape == steps.shape for t in (steps, places))
             or any(t.shape[:2] != (len(steps), runs) or not t.is_floating_point() for t in whole.values())
             or not all(name in whole for name in needed)
             or (len(steps) and int(steps[-1]) > at)
@@ -204,17 +209,9 @@ class NumberTrainer:
     def _measures(self) -> list[dict[str, float]]:
         """Return the measures that the case asks for at the end, with the errors there; {} if it asks for none."""
         n, case, program = len(self.program.runs), self.case, self.program
-        if not (case.task.grids or case.task.counts):
+        if not case.task.measured:
             return [{} for _ in range(n)]
         found = {name: self.curves[name][-1] for name in ("test", "validation")}
         found |= counted(program.params, case.task.counts)
         found |= grid_errors(case, program.predict, n, program.device)
         return [{name: float(values[i]) for name, values in found.items()} for i in range(n)]
-
-
-def _rising(numbers: Tensor) -> bool:
-    """Return whether these are whole numbers from 0 upwards, each larger than the one before."""
-    if numbers.ndim != 1:
-        return False
-    whole = not numbers.is_floating_point() or not len(numbers)
-    return whole and bool((numbers.diff() > 0).all()) and bool((numbers[:1] >= 0).all())

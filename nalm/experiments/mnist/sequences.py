@@ -102,10 +102,11 @@ PUBLISHED: dict[Case, tuple[Claim, ...]] = (
 )
 
 
-def study(name: str, title: str, cases: Iterable[Case]) -> Experiment:
-    """Make an experiment with the claims about its cases."""
-    own = tuple(cases)
-    found = tuple(claim for case in own for claim in PUBLISHED.get(case.trunk, ()))
+def study(name: str, title: str, cases: Iterable[Case], elsewhere: Iterable[Case] = ()) -> Experiment:
+    """Make an experiment with the claims about its cases, except those that are judged in an earlier experiment."""
+    own, before = tuple(cases), {case.trunk for case in elsewhere}
+    trunks = [case.trunk for case in own if case.trunk not in before]
+    found = tuple(claim for trunk in trunks for claim in PUBLISHED.get(trunk, ()))
     return Experiment(f"mnist/{name}", title, own, SEEDS, found)
 
 
@@ -126,6 +127,7 @@ EXPERIMENTS = (
                 for recipe in (SQUARES, *OTHERS)
             ),
         ),
+        elsewhere=PRODUCTS.values(),
     ),
     study(
         "sequence-sum",

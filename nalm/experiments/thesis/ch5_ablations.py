@@ -139,6 +139,17 @@ FREE = TEN["NMRU"].replace(clip_norm=0)  # no bound on the gradient
 GATED = TEN["NMRU"].replace(penalties=(*TEN["NMRU"].penalties, ("gate", DISCRETE.penalties[1][1])))
 
 
+def safely_clipped() -> tuple[Case, ...]:
+    """Make the NMRU's cases on large ranges and other distributions: its gradient clipped as published, and safely."""
+    ranges = (*NORMALS, BENFORD, *LARGE, RANGES[0], RANGES[-1])
+    return tuple(
+        case
+        for inputs, recipes in ((2, TWO), (10, TEN))
+        for norm in ("plain", "scaled")
+        for case in divide("NMRU", recipes["NMRU"].replace(norm=norm), inputs, ranges)
+    )
+
+
 def ablation_claims() -> tuple[Claim, ...]:
     """Return the claims about the NMRU without its sign, with a bounded gradient."""
     return tuple(c.replace(unit="NMRUNoSign (clip 1)") for c in claims("NMRU ablation"))
@@ -185,6 +196,11 @@ EXPERIMENTS = (
         "Does plain gradient descent train the NMRU? (thesis Fig. G.8)",
         divide("NMRU", TEN["NMRU"], 10) + divide("NMRU", TEN["NMRU"].replace(optimiser="sgd"), 10),
         optimiser_claims(),
+    ),
+    study(
+        "nmru-safe-clip",
+        "Are large ranges hard for the NMRU, or does the norm that clips its gradient overflow? (thesis 5.7)",
+        safely_clipped(),
     ),
     study(
         "nru-sign",
