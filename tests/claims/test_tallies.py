@@ -72,13 +72,13 @@ def test_a_tally_of_more_runs_decides_what_few_runs_cannot():
 
 def test_ranges_are_counted_together_whether_in_rows_or_counted():
     one, two = outcomes("NMU", [True] * 5), outcomes("NMU", [False] * 5, train=Range(-2, -1))
-    sample = base.NamedRuns([("NMU", "", o) for o in one + two], tallies={}).sample("NMU")
-    assert (sample.runs, sample.solved, sample.ranges) == (10, 5, 2)
+    found = base.NamedRuns([("NMU", "", o) for o in one + two], tallies={}).counted("NMU")
+    assert (found.runs, found.solved, found.ranges) == (10, 5, 2)
     (counted,) = tallies(outcomes("NMU", [True] * 90 + [False] * 10))
     named = base.NamedRuns([("NMU", "", o) for o in one + two], tallies={counted.case.hash: counted})
-    sample = named.sample("NMU")
-    assert (sample.runs, sample.solved, sample.ranges, len(sample.steps)) == (105, 90, 2, 90)
-    assert sample.sparsity[0].n == 5  # of rows: fits of several cases cannot be joined
+    found = named.counted("NMU")
+    assert (found.runs, found.solved, found.ranges, len(found.steps)) == (105, 90, 2, 90)
+    assert found.sparsity[0].n == 5  # of rows: fits of several cases cannot be joined
 
 
 def test_a_folder_is_compared_with_its_tallies(tmp_path):
