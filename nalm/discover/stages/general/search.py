@@ -16,7 +16,7 @@ from nalm.discover.stages.general.states import (
     OPERATIONS,
     SHAPES,
     STARTS,
-    State,
+    Remainder,
     Step,
     applied,
 )
@@ -99,7 +99,7 @@ class Meeting(Fits):
         for state in one:
             yield from self.explain(state, len(self.pool))
 
-    def closed(self, states: list[State], undone: str) -> Iterator[Node]:
+    def closed(self, states: list[Remainder], undone: str) -> Iterator[Node]:
         """Look for quotients of sums, and for sums and products of two expressions, in every state."""
         self.problem.tell(f"general: {undone} undone, {len(states):,} forms")
         for state in states:
@@ -123,15 +123,15 @@ class Meeting(Fits):
             self.log_few = np.log(np.abs(self.few[:, whole]))
         self.products = Index.of(self.logs, np.column_stack([ones, self.log_few]))
 
-    def starts(self) -> list[State]:
+    def starts(self) -> list[Remainder]:
         """Return the powers of y that exist."""
         y = self.problem.y
         powers = [p for p in STARTS if (y > 0).all() or ((y != 0).all() and p != 0.5) or p in (1.0, 2.0)]
-        return [State(self.y**p, (Step("", -1, p),)) for p in powers]
+        return [Remainder(self.y**p, (Step("", -1, p),)) for p in powers]
 
-    def states(self, before: list[State], operations: int) -> list[State]:
+    def states(self, before: list[Remainder], operations: int) -> list[Remainder]:
         """Return the states one step further, with expressions of up to so many operations, each target once."""
-        found: list[State] = []
+        found: list[Remainder] = []
         seen: set[int] = set()
         places = range(self.pool.ends[operations])
         for state in before:
@@ -150,7 +150,7 @@ class Meeting(Fits):
                                 found.append(state.after(Step(operation, int(i), power), targets[i]))
         return found
 
-    def roots(self, state: State) -> Iterator[State]:
+    def roots(self, state: Remainder) -> Iterator[Remainder]:
         """Yield a state over and times every root in the pool of an expression with up to three operations."""
         last = self.pool.ends[min(4, len(self.pool.ends) - 1)]
         for place in np.flatnonzero(self.pool.joins[:last] == ROOT).tolist():
@@ -160,7 +160,7 @@ class Meeting(Fits):
                 if np.isfinite(t).all():
                     yield state.after(Step(operation, place, 1.0), t)
 
-    def meet(self, states: list[State], operations: int) -> Iterator[Node]:
+    def meet(self, states: list[Remainder], operations: int) -> Iterator[Node]:
         """Look up every state after one step more with every expression of up to so many operations."""
         last = self.pool.ends[min(operations, len(self.pool.ends) - 1)]
         for state in states:
@@ -179,7 +179,7 @@ class Meeting(Fits):
                                 step = Step(operation, start + i, 1.0)
                                 yield from self.multiplied((*state.steps, step), place)
 
-    def explain(self, state: State, count: int) -> Iterator[Node]:
+    def explain(self, state: Remainder, count: int) -> Iterator[Node]:
         """Look for quotients of sums, above or below with one of the first expressions of the pool."""
         self.problem.check()
         bent = self.bent[: np.searchsorted(self.bent, count)]
@@ -191,7 +191,7 @@ class Meeting(Fits):
             parts = (inputs if below else inputs + more), (inputs + more if below else inputs)
             yield from self.divided(state.steps, parts, t)
 
-    def pairs(self, state: State, places: Places) -> Iterator[Node]:
+    def pairs(self, state: Remainder, places: Places) -> Iterator[Node]:
         """Look for a sum of the inputs and two of these expressions, and for a product of powers of them."""
         self.problem.check()
         for one, two in paired(state.target, self.few, self.pool.values[places]):

@@ -1,4 +1,4 @@
-"""States of a general search: what is left of y after some operations with expressions of the pool were undone."""
+"""Remainders of a general search: what is left of y after some operations with expressions of the pool were undone."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -48,15 +48,15 @@ class Step:
 
 
 @dataclass(frozen=True)
-class State:
+class Remainder:
     """A target on a few rows, and the steps that led from y to it."""
 
     target: Array
     steps: tuple[Step, ...]
 
-    def after(self, step: Step, target: Array) -> "State":
+    def after(self, step: Step, target: Array) -> "Remainder":
         """Return the state after one step more."""
-        return State(target, (*self.steps, step))
+        return Remainder(target, (*self.steps, step))
 
 
 def reached(steps: tuple[Step, ...], y: Array, x: Array, nodes: dict[int, Node]) -> Array:
