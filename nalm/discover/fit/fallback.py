@@ -103,11 +103,13 @@ def chosen(candidates: Sequence[tuple[Node, str]], problem: Problem) -> tuple[No
     errors = [(problem.held_y - evaluate(n, problem.held_x)) ** 2 for n, _ in sound]
     means = [float(np.mean(e)) if np.isfinite(e).all() else np.inf for e in errors]
     best = errors[int(np.argmin(means))]
-    node, stage = next(
+    as_good = (
         candidate
         for candidate, e, mean in zip(sound, errors, means, strict=True)
         if mean < np.inf and np.mean(e - best) <= np.std(e - best) / np.sqrt(len(e))
     )
+    constant = Sum((), (), float(np.median(problem.y))), "constant"  # of numbers too large to square
+    node, stage = next(as_good, constant)
     if (node, stage) not in simple:
         return _again(node, problem), stage
     again = {name: fit for fit, name in simple_fits(*_all_rows(problem), problem.columns)}

@@ -1,5 +1,6 @@
 """Stage C, a polynomial of any degree that the rows can tell, its root or one over it: least squares."""
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -13,12 +14,17 @@ from nalm.discover.stages.scratchpad import relevant
 HIGHEST = 12  # degree
 TERMS = 150  # the most terms of a polynomial
 PAIRED, TOGETHER = 8, 6  # columns of which all pairs are tried; columns that are tried together
+HITS = 4  # polynomials that fit; if none of so many is certified, the data cannot tell
 FOUND = 1e-9  # share of the size of y that a polynomial may leave
 NOISY = 0.05  # under noise: what a polynomial of one column may leave
 
 
 def chebyshev(problem: Problem) -> Iterator[Node]:
     """Propose y, y squared or 1/y as a polynomial of one column, of two, or of all, of the lowest degree that fits."""
+    yield from itertools.islice(_proposed(problem), HITS)
+
+
+def _proposed(problem: Problem) -> Iterator[Node]:
     for columns in subsets(problem):
         degree = highest(len(columns), len(problem.y) // 2)
         if degree < 3:  # stage polynomial has these

@@ -1,5 +1,6 @@
 """Stage F, a quotient of two polynomials of the lowest degrees that fit: null vectors in a Chebyshev basis."""
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from nalm.discover.law.expression import Array, Node, Power, Sum
 from nalm.discover.problem import Problem
 from nalm.discover.stages.basis import Chebyshev, count
-from nalm.discover.stages.chebyshev import highest, subsets
+from nalm.discover.stages.chebyshev import HITS, highest, subsets
 from nalm.discover.stages.ratio import null_vector
 
 TERMS = 280  # the most terms above and below together
@@ -20,6 +21,10 @@ def rational(problem: Problem) -> Iterator[Node]:
     The weights of P and Q are the null vector of :math:`P(x_k) - t_k Q(x_k) = 0`, t = y or y squared. Degrees grow
     until there is one: then it is unique, because a common factor of P and Q would allow lower degrees.
     """
+    yield from itertools.islice(_proposed(problem), HITS)
+
+
+def _proposed(problem: Problem) -> Iterator[Node]:
     y = problem.y
     for columns in subsets(problem):
         most = min(TERMS, len(y) // 2)

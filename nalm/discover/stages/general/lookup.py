@@ -117,7 +117,7 @@ def paired(target: Array, columns: Array, values: Array, keep: int = 3) -> list[
         below = 1 - gram**2
         gain = (against[:, None] ** 2 - 2 * gram * np.outer(against, against) + against**2) / below
     gain[below < 1e-9] = 0.0
-    best = np.argpartition(-gain.ravel(), 2 * keep)[: 2 * keep]
+    best = np.argpartition(-gain.ravel(), min(2 * keep, gain.size - 1))[: 2 * keep]
     one, two = np.unravel_index(best, gain.shape)
     return [
         (int(live[i]), int(live[j]))

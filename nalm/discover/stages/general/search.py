@@ -29,7 +29,7 @@ POOL = 60_000  # expressions
 DEEPEST = 6  # operations of an expression, at most
 PAIRED = 700  # of which all pairs are tried for powers of y
 BLOCK = 8_192  # targets at once
-HITS = 40  # laws to rounding; if none of so many is certified, the data cannot tell
+HITS = 12  # laws to rounding; if none of so many is certified, the data cannot tell
 
 
 def general(problem: Problem) -> Iterator[Node]:
