@@ -7,6 +7,7 @@ from pathlib import Path
 
 from nalm.config import Case
 from nalm.results import files as shipped
+from nalm.results import tally_files
 from nalm.results.summary import summarise
 
 ROOT = Path(__file__).parent.parent
@@ -23,7 +24,9 @@ def summary(results: Path) -> bytes:
     rows = []
     for name, path in shipped.experiments(results).items():
         origin = shipped.about(path)
-        for s in summarise([o for o in shipped.read(path) if plain(o.case)]):
+        beside = path.with_suffix(shipped.TALLY)
+        counted = [t for t in tally_files.read(beside) if plain(t.case)] if beside.is_file() else []
+        for s in summarise([o for o in shipped.read(path) if plain(o.case)], counted):
             recipe = json.loads(s.case.recipe.json())
             rows.append({"experiment": name, **s.plain(), "recipe": recipe, "device": origin["device"]})
     return gzip.compress(json.dumps(rows, separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)
