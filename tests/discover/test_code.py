@@ -7,6 +7,7 @@ import subprocess
 
 import numpy as np
 import pytest
+import torch
 from random_laws import random_law
 
 from nalm.discover.law import Law
@@ -75,6 +76,14 @@ def test_a_spreadsheet_computes_the_laws():
         values = [function(*(row["ABC".index(name[0])] for name in names)) for row in X] if names else None
         if values is not None:
             agree(np.array([float(np.asarray(v).item()) for v in values]), law)
+
+
+@pytest.mark.parametrize("law", [LAWS[1], ROOTS], ids=str)
+def test_torch_export_computes_the_laws(law):
+    rows, module = torch.from_numpy(X), law.to_module(dtype=torch.float64).eval()
+    shapes = {"x": {0: torch.export.Dim("rows", min=2, max=4096)}}
+    program = torch.export.export(module, (rows[:3],), dynamic_shapes=shapes)
+    agree(program.module()(rows).detach().numpy()[:, 0], law)
 
 
 def test_every_digit_of_a_number_is_written():
