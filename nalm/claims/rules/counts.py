@@ -12,7 +12,7 @@ from nalm import stats
 from nalm.claims.rules.base import NOTHING, Judgement, NamedRuns, Rule, published_runs, tested, undecided
 from nalm.claims.rules.rates import SEEDS, ranges_of
 from nalm.config import Claim
-from nalm.stats import Interval, Pairs, Rate
+from nalm.stats import Interval, Paired, Rate
 from nalm.stats.interval import Array
 from nalm.stats.two_counts import Chances
 
@@ -21,12 +21,16 @@ Holds = Callable[[Array], Held]  # of rates, or of the lead of one rate over ano
 
 
 def _counted(holds: Holds, words: str) -> Rule:
-    """Make the rule that counts the ranges on which the rate of a case has a property."""
+    """Make the rule that counts the ranges on which the rate of a case has a property.
+
+    Ours is counted over the rows, of about as many seeds as theirs; what theirs would be is predicted from all seeds.
+    """
 
     def rule(claim: Claim, everything: NamedRuns) -> Judgement:
         m = published_runs(claim) or SEEDS
-        counted = [everything.counted(claim.unit, where) for where in everything.solved(claim.unit)]
-        rates = [Rate(runs.solved, runs.runs) for runs in counted]
+        rows = everything.solved(claim.unit)
+        ours = [everything.counted(claim.unit, where) for where in rows]
+        rates = [Rate(found.solved, found.runs) for found in ours]
 
         def chance(rate: Rate, runs: int, prior: float) -> float:
             return float(stats.predicted(rate, runs, prior)[holds(np.arange(runs + 1) / runs)].sum())
@@ -34,7 +38,7 @@ def _counted(holds: Holds, words: str) -> Rule:
         def chances(factor: int, prior: float) -> tuple[list[float], list[float]]:
             return [chance(rate.times(factor), m, prior) for rate in rates], []
 
-        mine = np.array([rate.solved / rate.n for rate in rates])
+        mine = np.array([sum(seeds.values()) / len(seeds) for seeds in rows.values()])
         return _judged(claim, holds(mine), chances, min((r.n for r in rates), default=0), words)
 
     return rule
@@ -52,7 +56,7 @@ def _versus(holds: Holds, words: str, pair: tuple[str, str] | None = None) -> Ru
         a, b = everything.solved(first), everything.solved(second)
         both = [found for where in a if where in b if (found := _pairs(a[where], b[where])).n]
 
-        def chance(pairs: Pairs, runs: int, prior: float) -> float:
+        def chance(pairs: Paired, runs: int, prior: float) -> float:
             leads = np.arange(-runs, runs + 1) / runs
             return float(stats.predicted_leads(pairs, runs, prior)[holds(leads)].sum())
 
@@ -67,9 +71,9 @@ def _versus(holds: Holds, words: str, pair: tuple[str, str] | None = None) -> Ru
     return rule
 
 
-def _pairs(a: dict[int, bool], b: dict[int, bool]) -> Pairs:
+def _pairs(a: dict[int, bool], b: dict[int, bool]) -> Paired:
     seeds = a.keys() & b.keys()
-    return Pairs(
+    return Paired(
         sum(a[seed] and not b[seed] for seed in seeds),
         sum(b[seed] and not a[seed] for seed in seeds),
         len(seeds),
@@ -100,7 +104,7 @@ def _difference(claim: Claim, everything: NamedRuns) -> Judgement:
     found = stats.rate_difference([a[p] for p in pairs], [b[p] for p in pairs])
     ours = Interval(found.estimate, found.low, found.high, found.n, found.method)
     m = (published_runs(claim) or SEEDS) * len({where for where, _ in pairs})
-    mine = Pairs(sum(a[p] > b[p] for p in pairs), sum(a[p] < b[p] for p in pairs), len(pairs))
+    mine = Paired(sum(a[p] > b[p] for p in pairs), sum(a[p] < b[p] for p in pairs), len(pairs))
     return tested(ours, stats.same_difference(claim.value, mine, m, stats.RATE), "paired by seed")
 
 
