@@ -47,7 +47,8 @@ class MeasuredRecipe:
 def recipe(unit: str, *, operation: str, range: tuple[float, float], inputs: int = 2) -> MeasuredRecipe:  # noqa: A002
     """Return the recipe with which a unit was trained best for an operation on a range of inputs.
 
-    The figures come from the runs that the package ships; ``nalm suggest`` finds the best unit instead.
+    The figures come from the runs that the package ships; ``nalm suggest`` finds the best unit instead. Of equally good
+    recipes it is one with penalties.
 
     >>> found = recipe("NMU", operation="multiply", range=(-2, 2))
     >>> found.recipe.lr, found.exact
@@ -61,7 +62,8 @@ def recipe(unit: str, *, operation: str, range: tuple[float, float], inputs: int
     found = suggest(operation, low, high, inputs, [row for row in rows if row["unit"] == unit])
     if found.best is None:
         raise NALMError(found.sentence)
-    best = found.best
+    # Of equally good ones the penalised: only then do the weights come to lie on their grid.
+    best = max((found.best, *found.others), key=lambda m: (m.success.estimate, bool(m.recipe.penalties)))
     return MeasuredRecipe(
         unit,
         operation,

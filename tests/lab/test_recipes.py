@@ -17,6 +17,7 @@ def test_a_recipe_is_that_of_the_best_measured_case_of_the_unit():
     ]
     assert found.success.estimate == max(row["success"]["estimate"] for row in same)
     assert found.success.low < found.success.estimate <= found.success.high
+    assert found.recipe.penalties  # though one without is as good at finding the formula
     assert str(found).splitlines()[0].startswith("nalm.NMU(2, 1)  # NMU for multiply on U[-2,2)")
     assert f"of {found.success.n} runs" in str(found)
 
