@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from nalm import stats
 from nalm.claims.lengths import Curves, longest
 from nalm.claims.rules import RULES
-from nalm.claims.rules.base import AGREES, CANNOT_TELL, DIFFERS, NO_RULE, NamedRuns, word
+from nalm.claims.rules.base import AGREES, CANNOT_TELL, DIFFERS, NO_RULE, NOT_RUN, NamedRuns, word
 from nalm.config import Case, Claim, Experiment
 from nalm.config.labels import labels
 from nalm.experiments.names import names
@@ -124,4 +124,7 @@ def verdicts(
     have = Counter(o.case.hash for o in published)
     more = {t.case.hash: t for t in tallies if t.runs > have[t.case.hash]}
     ours = replace(NamedRuns.of_cases(published, named, measured, curves), tallies=more)
-    return corrected([judge(claim, ours) for claim in experiment.claims])
+    found = corrected([judge(claim, ours) for claim in experiment.claims])
+    return [
+        replace(v, why=f"{v.why}: nalm run {experiment.name}") if v.verdict == NOT_RUN else v for v in found
+    ]

@@ -110,17 +110,19 @@ def same_count(count: int, mine: int, chances: Chances, n: int) -> Comparison:
     ``chances(f, prior)`` are the chances of every case to be counted, for their runs and for ours, if ours were f times
     as many with the same rates. The difference of two counts that are drawn so has a distribution; p is twice the
     smaller tail at the observed difference, the largest over ``PRIORS``: how likely a unit that never failed is to fail
-    once depends on the prior, so no single one is safe. The counts are close if every published count that would not
-    differ from ours lies within a ``SHARE`` of the cases of the published one.
+    once depends on the prior, so no single one is safe. Without chances for ours, and 0 for ``mine``, theirs is
+    compared with the prediction alone, which is safe where it is a count of rates and not of differences of rates.
+    The counts are close if every published count that would not differ lies within a ``SHARE`` of the cases of it.
     """
 
     def p_values(factor: int) -> Array:  # by the published count
         found = []
         for prior in PRIORS:
-            theirs, ours = (counted(c) for c in chances(factor, prior))
-            found.append(_tails(np.convolve(theirs, ours[::-1])))  # from -cases to +cases
-        cases = (len(found[0]) - 1) // 2
-        best: Array = np.max(found, 0)[cases - mine : 2 * cases - mine + 1]
+            theirs, ours = chances(factor, prior)
+            first = len(ours) - mine  # where the published count is 0
+            tails = _tails(np.convolve(counted(theirs), counted(ours)[::-1]))
+            found.append(tails[first : first + len(theirs) + 1])
+        best: Array = np.max(found, 0)
         return best
 
     stated = int(SHARE * len(chances(1, PRIORS[0])[0]))

@@ -57,7 +57,7 @@ def test_one_fold_alone_is_not_compared():
 
 def test_without_runs_nothing_is_compared():
     found = told(PRODUCT, runs(NMU, [0.1] * 3), "SNMU", "test_output_accuracy")
-    assert found.ours is None and found.why == "no runs of ours"
+    assert found.ours is None and found.why == "no runs of ours: nalm run mnist/product"
 
 
 def test_of_several_lengths_the_longest_counts():

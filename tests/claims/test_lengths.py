@@ -159,7 +159,9 @@ def test_without_curves_or_references_nothing_can_be_told():
         assert {(v.verdict, v.why) for v in found} == {
             ("cannot tell", "no curves or no reference runs of ours")
         }
-    assert {v.why for v in judged([], {}, "success_rate").values()} == {"no runs of ours"}
+    assert {v.why for v in judged([], {}, "success_rate").values()} == {
+        f"no runs of ours: nalm run {PRODUCT.name}"
+    }
 
 
 def test_steps_are_compared_with_the_intervals_of_the_papers():

@@ -31,8 +31,7 @@ def _counted(holds: Holds, words: str) -> Rule:
             return float(stats.predicted(rate, runs, prior)[holds(np.arange(runs + 1) / runs)].sum())
 
         def chances(factor: int, prior: float) -> tuple[list[float], list[float]]:
-            more = [rate.times(factor) for rate in rates]
-            return [chance(r, m, prior) for r in more], [chance(r, r.n, prior) for r in more]
+            return [chance(rate.times(factor), m, prior) for rate in rates], []
 
         mine = np.array([rate.solved / rate.n for rate in rates])
         return _judged(claim, holds(mine), chances, min((r.n for r in rates), default=0), words)
@@ -83,7 +82,8 @@ def _judged(claim: Claim, held: Held, chances: Chances, n: int, words: str) -> J
         return undecided(None, f"{ranges} of {wanted} ranges were run") if ranges else NOTHING
     count = int(sum(held))
     ours = Interval(count, count, count, ranges, "count of ranges")
-    test = stats.same_count(round(claim.value), count, chances, n)
+    drawn = bool(chances(1, 1.0)[1])  # ours too, see same_count
+    test = stats.same_count(round(claim.value), count if drawn else 0, chances, n)
     return tested(ours, test, f"{words} on {count} of {ranges} ranges")
 
 

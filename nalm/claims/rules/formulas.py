@@ -104,7 +104,8 @@ def _one_more(claim: Claim, means: list[float], why: str) -> Judgement:
     ours = Interval(centre, low, high, n, "geometric mean, and where one more seed lies")
     margin = Margin(math.log(2), math.log(2), "a factor 2")
     slack = math.log(claim.value / (claim.value - HALF)) if claim.value > HALF else math.inf
-    test = stats.same_mean(Mean(math.log(claim.value), math.nan, 1), stats.mean_of(logs), margin, slack)
+    published = Mean(math.log(claim.value), float(logs.std(ddof=1)), 1)  # one run, which spreads as ours do
+    test = stats.same_mean(published, stats.mean_of(logs), margin, slack)
     return tested(ours, test, f"{why}, as one more of our {n} seeds, Student's test of logarithms")
 
 

@@ -29,4 +29,6 @@ def _row(v: ClaimVerdict) -> dict[str, Any]:
         "ours": interval(v.ours) if v.ours is not None else None,
         "verdict": v.verdict,
         "why": v.reason,
+        "p": number(v.p),
+        "corrected": number(v.corrected),
     }
