@@ -1,8 +1,8 @@
 """Published numbers beside ours: ``verdicts`` compares the claims of an experiment with our runs.
 
-``rules`` holds one rule per kind of number, ``computed`` the numbers that need no training; ``lengths`` measures networks
-on sequences; ``compositions`` makes the tables of Mistry 2023, chapter 7; ``ties`` and ``coverage`` show what of the
-papers is compared. May import experiments, results, config, formulas, tasks, units and landscapes.
+``rules`` holds one rule per kind of number, ``computed`` the numbers that need no training; ``lengths`` measures
+networks on sequences; ``compositions`` makes the tables of Mistry 2023, chapter 7; ``ties`` and ``coverage`` show what
+of the papers is compared. May import experiments, results, config, formulas, tasks, units and landscapes.
 """
 
 from collections import Counter

@@ -192,7 +192,7 @@ ALIKE = {  # the rules that are judged by the tests of those above, and exact on
     *("extrapolation_solved_by_some_seed", "runs_with_weights_exactly_1", "false_positive", "success"),
     *("n_ranges_full_success", "n_ranges_NAC+_better", "n_ranges_better_than_NALU", "n_ranges_equal"),
     *("n_ranges_worse", "interpolation_mse", "solved_at", "solved_at_mean_at_length"),
-    *("sparsity_error_mean_at_length", "test_mse", "train_mse", "median_params"),
+    *("sparsity_error_mean_at_length", "test_mse", "train_mse", "median_params", "median_params_of_best"),
     *("test_output_accuracy", "test_output_accuracy_rounded", "label1_accuracy_gain"),
     *("interpolation_mse_median_at_best_validation", "extrapolation_mse_median_at_best_validation"),
     *("kappa", "gamma", "R exponent", "solved_at_sample_mean", "sparsity_error_sample_mean"),
