@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from made import case, outcomes, runs
 from nalm import stats
 from nalm.config import Experiment, Range
 from nalm.errors import NALMError
+from nalm.experiments import EXPERIMENTS
 from nalm.results import files as shipped
 from nalm.results import source, tally_files
 from nalm.results.store import Store
@@ -137,3 +139,18 @@ def test_a_damaged_row_is_refused(folder, column, text):
 
 def test_a_store_has_no_tallies(folder):
     assert source.tallies(folder.parent / "out") == {}
+
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("name", sorted(shipped.tallied(ROOT / "results")))
+def test_every_shipped_tally_can_be_read_and_belongs_to_an_experiment(name):
+    path = ROOT / "results" / f"{name}{shipped.TALLY}"
+    found, origin = tally_files.read(path), shipped.about(path)
+    assert {t.case for t in found} <= set(EXPERIMENTS[name].cases)
+    assert sum(t.runs for t in found) == origin["runs"] and origin["command"] and origin["device"]
+    for t in found:
+        assert t.runs == sum(end - first for first, end in t.seeds) > len(EXPERIMENTS[name].seeds)
+        assert t.solved <= t.runs and sum(t.solved_at.values()) == t.solved
+        assert list(t.errors["test"].quantiles) == sorted(t.errors["test"].quantiles)

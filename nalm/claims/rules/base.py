@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from nalm.claims.lengths import Curves, Row
-from nalm.claims.rules.sample import Sample
+from nalm.claims.rules.counted_runs import CountedRuns
 from nalm.config import Case, Claim
 from nalm.experiments.published import AND
 from nalm.results.runs import Outcome
@@ -74,11 +74,11 @@ class NamedRuns:
             o for called, train, o in self.named if called == name and (wanted is None or train in wanted)
         ]
 
-    def sample(self, name: str, where: str = "") -> Sample:
+    def counted(self, name: str, where: str = "") -> CountedRuns:
         """Return the same runs, of each case with the most seeds there are."""
         rows = self.of(name, where)
         hashes = dict.fromkeys(o.case.hash for o in rows)
-        return Sample(rows, [self.tallies[h] for h in hashes if h in self.tallies])
+        return CountedRuns(rows, [self.tallies[h] for h in hashes if h in self.tallies])
 
     def solved(self, name: str) -> dict[str, dict[int, bool]]:
         """Return by training range which seeds are solved."""

@@ -2,9 +2,9 @@
 
 from nalm.claims.lengths import Length, Row, length_of
 from nalm.claims.rules.base import NOTHING, Judgement, NamedRuns, Rule, published_runs, undecided
+from nalm.claims.rules.counted_runs import sparsity_of
 from nalm.claims.rules.images import unless_short
 from nalm.claims.rules.rates import share
-from nalm.claims.rules.sample import sparsity_of
 from nalm.claims.rules.steps import UNSOLVED, solved_mean, sparsity_mean
 from nalm.config import Claim
 from nalm.experiments.mnist.two_digits import EPOCHS

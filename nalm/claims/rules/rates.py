@@ -26,13 +26,13 @@ def ranges_of(claim: Claim) -> int:
 
 
 def _success(claim: Claim, everything: NamedRuns) -> Judgement:
-    sample = everything.sample(claim.unit, claim.where)
-    if not sample.runs:
+    found = everything.counted(claim.unit, claim.where)
+    if not found.runs:
         return NOTHING
     wanted = max(ranges_of(claim), len(claim.where.split(AND)))
-    if sample.ranges < wanted:
-        return undecided(None, f"{sample.ranges} of {wanted} ranges were run")
-    return share(claim.value, _behind(claim) * wanted, sample.solved, sample.runs)
+    if found.ranges < wanted:
+        return undecided(None, f"{found.ranges} of {wanted} ranges were run")
+    return share(claim.value, _behind(claim) * wanted, found.solved, found.runs)
 
 
 def share(value: float, n: int, solved: int, runs: int) -> Judgement:
@@ -67,10 +67,10 @@ def _some(claim: Claim, everything: NamedRuns) -> Judgement:
 
 
 def _at_least(claim: Claim, everything: NamedRuns) -> Judgement:
-    sample = everything.sample(claim.unit, claim.where)
-    if not sample.runs:
+    found = everything.counted(claim.unit, claim.where)
+    if not found.runs:
         return NOTHING
-    n, solved, runs = _behind(claim), sample.solved, sample.runs
+    n, solved, runs = _behind(claim), found.solved, found.runs
     k = round(claim.value * n)
     words = f"at least {k} of {n} published runs, {solved} of {runs} of ours, Fisher's one-sided test"
     return tested(stats.wilson(solved, runs), stats.at_least(k, n, solved, runs), words)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from nalm import stats
 from nalm.claims.rules.base import NOTHING, Judgement, NamedRuns, Rule, published_runs, tested, undecided
-from nalm.claims.rules.sample import Sample
+from nalm.claims.rules.counted_runs import CountedRuns
 from nalm.config import Claim
 from nalm.stats import Interval, Margin, Mean
 
@@ -90,25 +90,25 @@ def _best_step(claim: Claim, everything: NamedRuns) -> Judgement:
     return tested(stats.mean(steps), test, f"the step with the lowest validation error, {STUDENT}")
 
 
-def _of_solved(judged: Callable[[Claim, Sample, float], Judgement]) -> Rule:
+def _of_solved(judged: Callable[[Claim, CountedRuns, float], Judgement]) -> Rule:
     """Make a rule about the solved runs, which also gets the share of the runs that are solved."""
 
     def rule(claim: Claim, everything: NamedRuns) -> Judgement:
-        sample = everything.sample(claim.unit, claim.where)
-        if not sample.solved:
+        found = everything.counted(claim.unit, claim.where)
+        if not found.solved:
             return undecided(None, UNSOLVED) if everything.named else NOTHING
-        return judged(claim, sample, sample.solved / sample.runs)
+        return judged(claim, found, found.solved / found.runs)
 
     return rule
 
 
-def _solved_at(claim: Claim, sample: Sample, share: float) -> Judgement:
+def _solved_at(claim: Claim, found: CountedRuns, share: float) -> Judgement:
     slack = EVERY if claim.low == claim.high else 0  # all published runs lie between two evaluations
-    return solved_mean(claim, sample.steps, share, slack)
+    return solved_mean(claim, found.steps, share, slack)
 
 
-def _median(claim: Claim, sample: Sample, share: float) -> Judgement:
-    steps, slack = sample.steps, max(EVERY, TWO_DIGITS * claim.value)
+def _median(claim: Claim, found: CountedRuns, share: float) -> Judgement:
+    steps, slack = found.steps, max(EVERY, TWO_DIGITS * claim.value)
     test = stats.same_median(
         claim.value, _solved_runs(claim, share), steps, Margin.factor(claim.value), slack
     )
@@ -116,8 +116,8 @@ def _median(claim: Claim, sample: Sample, share: float) -> Judgement:
     return tested(stats.median(steps), test, words)
 
 
-def _sparsity(claim: Claim, sample: Sample, share: float) -> Judgement:
-    return sparsity_mean(claim, sample.sparsity, share, ROUNDING)
+def _sparsity(claim: Claim, found: CountedRuns, share: float) -> Judgement:
+    return sparsity_mean(claim, found.sparsity, share, ROUNDING)
 
 
 RULES: dict[str, Rule] = {

@@ -14,7 +14,7 @@ from nalm.stats.interval import Array
 
 
 @dataclass(frozen=True)
-class Sample:
+class CountedRuns:
     """Runs of one or several cases, each case with the most seeds there are."""
 
     rows: Sequence[Outcome]  # of all cases
