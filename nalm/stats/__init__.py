@@ -25,7 +25,7 @@ from nalm.stats.paired import rate_difference as rate_difference
 from nalm.stats.rates import runs_behind as runs_behind
 from nalm.stats.rates import success_rate as success_rate
 from nalm.stats.rates import wilson as wilson
-from nalm.stats.two_counts import Pairs as Pairs
+from nalm.stats.two_counts import Paired as Paired
 from nalm.stats.two_counts import Rate as Rate
 from nalm.stats.two_counts import predicted as predicted
 from nalm.stats.two_counts import predicted_leads as predicted_leads

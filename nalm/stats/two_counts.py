@@ -34,16 +34,16 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class Paired:
     """Seeds that only the first of two cases solves, that only the second solves, and all of them."""
 
     first: int
     second: int
     n: int
 
-    def times(self, factor: int) -> "Pairs":
+    def times(self, factor: int) -> "Paired":
         """Return the same shares of so many times as many seeds."""
-        return Pairs(self.first * factor, self.second * factor, self.n * factor)
+        return Paired(self.first * factor, self.second * factor, self.n * factor)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -65,13 +65,13 @@ def predicted(rate: Rate, m: int, prior: float = 0.5) -> Array:
 
 
 @functools.lru_cache(maxsize=4096)
-def predicted_leads(pairs: Pairs, m: int, prior: float = 0.5) -> Array:
+def predicted_leads(pairs: Paired, m: int, prior: float = 0.5) -> Array:
     """Return the chance that the first of two cases is solved by -m, ..., m more of m seeds than the second.
 
     Counts of seeds that only the first solves, only the second, and both or neither are Dirichlet-multinomial, with
     the prior for each: two cases with the same seeds can be alike or opposite, as ours are.
 
-    >>> predicted_leads(Pairs(1, 0, 4), 1).round(3).tolist()
+    >>> predicted_leads(Paired(1, 0, 4), 1).round(3).tolist()
     [0.091, 0.636, 0.273]
     """
     first, second, same = (
@@ -129,7 +129,7 @@ def same_count(count: int, mine: int, chances: Chances, n: int) -> Comparison:
     return _predicted(p_values, count, stated, n, f"{stated} ranges")
 
 
-def same_difference(value: float, pairs: Pairs, m: int, stated: float) -> Comparison:
+def same_difference(value: float, pairs: Paired, m: int, stated: float) -> Comparison:
     """Compare a published difference of two rates over m seeds with that of our pairs.
 
     p is twice the smaller tail of what our pairs predict (``predicted_leads``), the largest over ``PRIORS``.

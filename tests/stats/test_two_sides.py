@@ -71,7 +71,7 @@ def test_students_test_has_the_larger_deviation_for_both():
 
 
 def test_predictions_are_distributions_and_follow_the_rate():
-    for pairs, m in ((stats.Pairs(3, 1, 25), 20), (stats.Pairs(30, 10, 250), 400)):
+    for pairs, m in ((stats.Paired(3, 1, 25), 20), (stats.Paired(30, 10, 250), 400)):
         leads = stats.predicted_leads(pairs, m)
         assert leads.sum() == pytest.approx(1) and np.argmax(leads) > m  # the first leads
         mean = (leads * np.arange(-m, m + 1)).sum() / m

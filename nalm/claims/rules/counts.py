@@ -12,7 +12,7 @@ from nalm import stats
 from nalm.claims.rules.base import NOTHING, Judgement, NamedRuns, Rule, published_runs, tested, undecided
 from nalm.claims.rules.rates import SEEDS, ranges_of
 from nalm.config import Claim
-from nalm.stats import Interval, Pairs, Rate
+from nalm.stats import Interval, Paired, Rate
 from nalm.stats.interval import Array
 from nalm.stats.two_counts import Chances
 
@@ -51,7 +51,7 @@ def _versus(holds: Holds, words: str, pair: tuple[str, str] | None = None) -> Ru
         a, b = everything.solved(first), everything.solved(second)
         both = [found for where in a if where in b if (found := _pairs(a[where], b[where])).n]
 
-        def chance(pairs: Pairs, runs: int, prior: float) -> float:
+        def chance(pairs: Paired, runs: int, prior: float) -> float:
             leads = np.arange(-runs, runs + 1) / runs
             return float(stats.predicted_leads(pairs, runs, prior)[holds(leads)].sum())
 
@@ -66,9 +66,9 @@ def _versus(holds: Holds, words: str, pair: tuple[str, str] | None = None) -> Ru
     return rule
 
 
-def _pairs(a: dict[int, bool], b: dict[int, bool]) -> Pairs:
+def _pairs(a: dict[int, bool], b: dict[int, bool]) -> Paired:
     seeds = a.keys() & b.keys()
-    return Pairs(
+    return Paired(
         sum(a[seed] and not b[seed] for seed in seeds),
         sum(b[seed] and not a[seed] for seed in seeds),
         len(seeds),
@@ -99,7 +99,7 @@ def _difference(claim: Claim, everything: NamedRuns) -> Judgement:
     found = stats.rate_difference([a[p] for p in pairs], [b[p] for p in pairs])
     ours = Interval(found.estimate, found.low, found.high, found.n, found.method)
     m = (published_runs(claim) or SEEDS) * len({where for where, _ in pairs})
-    mine = Pairs(sum(a[p] > b[p] for p in pairs), sum(a[p] < b[p] for p in pairs), len(pairs))
+    mine = Paired(sum(a[p] > b[p] for p in pairs), sum(a[p] < b[p] for p in pairs), len(pairs))
     return tested(ours, stats.same_difference(claim.value, mine, m, stats.RATE), "paired by seed")
 
 
