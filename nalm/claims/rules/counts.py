@@ -25,7 +25,8 @@ def _counted(holds: Holds, words: str) -> Rule:
 
     def rule(claim: Claim, everything: NamedRuns) -> Judgement:
         m = published_runs(claim) or SEEDS
-        rates = [Rate(sum(s.values()), len(s)) for s in everything.solved(claim.unit).values()]
+        counted = [everything.counted(claim.unit, where) for where in everything.solved(claim.unit)]
+        rates = [Rate(runs.solved, runs.runs) for runs in counted]
 
         def chance(rate: Rate, runs: int, prior: float) -> float:
             return float(stats.predicted(rate, runs, prior)[holds(np.arange(runs + 1) / runs)].sum())
