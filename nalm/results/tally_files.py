@@ -21,6 +21,7 @@ ENDS = ("estimate", "low", "high", "n", "method")
 MEANS = {"sparsity_mean": "sparsity", "sparsity_published": "sparsity_published"}  # column -> field
 DIGITS = 7
 FORMULAS = 5  # that are written, the commonest
+MOST = 10**7  # runs of a case, far beyond what anybody trains
 
 
 def header() -> list[str]:
@@ -78,7 +79,7 @@ def read(path: Path) -> list[Tally]:
 
 def _tally(row: dict[str, str], cases: dict[str, Case], path: Path) -> Tally:
     try:
-        return Tally(
+        found = Tally(
             case=cases[row["case"]],
             seeds=tuple(_pairs(row["seeds"])),
             runs=int(row["runs"]),
@@ -95,6 +96,10 @@ def _tally(row: dict[str, str], cases: dict[str, Case], path: Path) -> Tally:
             steps=int(row["steps"]),
             seconds=float(row["seconds"]),
         )
+        counts = found.solved_at.values()
+        if not (all(n > 0 for n in counts) and sum(counts) <= found.solved <= found.runs <= MOST):
+            raise ValueError("its counts contradict each other")
+        return found
     except (KeyError, ValueError, TypeError) as error:
         raise NALMError(f"{path} has a row that is not a tally ({error}): {str(row)[:80]}.") from None
 

@@ -63,7 +63,7 @@ def test_the_suggestion_is_the_best_of_the_shipped_summary(operation, train, inp
     assert json.loads(found.best.recipe.json()) == row["recipe"]
     assert found.verdict == ("solved" if row["success"]["estimate"] else "unsolved")
     assert len(found.others) == min(3, len(asked_for) - 1)
-    rates = [m.success.estimate for m in (found.best, *found.others)]
+    rates = [m.success.low for m in (found.best, *found.others)]
     assert rates == sorted(rates, reverse=True)
 
 
@@ -75,9 +75,11 @@ def test_all_four_operations_were_asked_for():
 @pytest.mark.parametrize("operation", ["add", "subtract", "multiply", "divide"])
 def test_the_command_trains_the_very_case_and_the_code_makes_the_unit(operation):
     found = suggest(operation, 1, 2, rows=CH3)
-    _, _, experiment, *only = found.best.command.split()
-    (wanted,) = asked.experiments([experiment], "", only[1::2], [], "")[0]
-    assert [case.hash for case in wanted.cases] == [found.best.case]
+    _, _, experiment, *words = found.best.command.split()
+    options = list(zip(words[::2], words[1::2], strict=True))
+    only = [value for name, value in options if name == "--only"]
+    (wanted,) = asked.experiments([experiment], dict(options).get("--seeds", ""), only, [], "")[0]
+    assert [case.hash for case in wanted.cases] == [found.best.case] and len(wanted.seeds) == found.best.n
     assert found.code == f"nalm.{found.unit}(2, 1)" and found.unit in nalm.UNITS
     made = eval(found.recipe_code, {"Recipe": Recipe, "Ramp": Ramp, "Growth": Growth})
     assert made == found.best.recipe

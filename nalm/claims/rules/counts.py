@@ -21,12 +21,16 @@ Holds = Callable[[Array], Held]  # of rates, or of the lead of one rate over ano
 
 
 def _counted(holds: Holds, words: str) -> Rule:
-    """Make the rule that counts the ranges on which the rate of a case has a property."""
+    """Make the rule that counts the ranges on which the rate of a case has a property.
+
+    Ours is counted over the rows, of about as many seeds as theirs; what theirs would be is predicted from all seeds.
+    """
 
     def rule(claim: Claim, everything: NamedRuns) -> Judgement:
         m = published_runs(claim) or SEEDS
-        counted = [everything.counted(claim.unit, where) for where in everything.solved(claim.unit)]
-        rates = [Rate(runs.solved, runs.runs) for runs in counted]
+        rows = everything.solved(claim.unit)
+        ours = [everything.counted(claim.unit, where) for where in rows]
+        rates = [Rate(found.solved, found.runs) for found in ours]
 
         def chance(rate: Rate, runs: int, prior: float) -> float:
             return float(stats.predicted(rate, runs, prior)[holds(np.arange(runs + 1) / runs)].sum())
@@ -34,7 +38,7 @@ def _counted(holds: Holds, words: str) -> Rule:
         def chances(factor: int, prior: float) -> tuple[list[float], list[float]]:
             return [chance(rate.times(factor), m, prior) for rate in rates], []
 
-        mine = np.array([rate.solved / rate.n for rate in rates])
+        mine = np.array([sum(seeds.values()) / len(seeds) for seeds in rows.values()])
         return _judged(claim, holds(mine), chances, min((r.n for r in rates), default=0), words)
 
     return rule

@@ -114,7 +114,7 @@ def suggestion(found: Suggestion) -> Iterator[Table | Text]:
     yield Text(safe(found.sentence))
     if found.best is None:
         return
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("unit", overflow="fold", ratio=1)
     for name in ("solved [95%]", "runs", "median step", "cost of a run"):
         table.add_column(name, no_wrap=True)
