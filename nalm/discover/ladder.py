@@ -17,9 +17,10 @@ from nalm.discover.fit.description_length import is_nice, length, pruned, shorte
 from nalm.discover.fit.least_squares import UNSOLVABLE, solvable
 from nalm.discover.fit.snap import gauged, snapped, whole
 from nalm.discover.law import Law
-from nalm.discover.law.expression import Node, Sum, evaluate, numbers, size, tidied
+from nalm.discover.law.expression import Node, Sum, evaluate, numbers, size
 from nalm.discover.law.names import check_names
 from nalm.discover.law.rewrite import rewritten
+from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem, TimeUpError
 from nalm.discover.stages import Stage, select
 

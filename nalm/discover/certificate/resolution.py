@@ -2,17 +2,19 @@
 
 import numpy as np
 
+from nalm.discover.certificate.lookalikes import has_look_alikes
 from nalm.discover.fit.least_squares import tangent
 from nalm.discover.law.constants import is_plain
 from nalm.discover.law.expression import (
     Array,
-    Input,
+    Function,
+    Mask,
     Node,
-    Power,
     Sum,
     bounded,
     evaluate,
     numbers,
+    parts,
     roles,
     used,
 )
@@ -48,6 +50,8 @@ def distinguishable(node: Node, problem: Problem) -> bool:
     beside = _modulated(np.ones(len(y)), node, x, y)
     if _reach(slopes, beside, allowed) < SNAPPED:
         return False
+    if has_look_alikes(node, x, lambda known, missing: _reach(known, missing, allowed) >= SNAPPED):
+        return False
     if not free.any():
         return True
     if cancels(node, x):
@@ -55,8 +59,7 @@ def distinguishable(node: Node, problem: Problem) -> bool:
     plainer = np.array([float(f"{v:.1e}") for v in values])  # two digits
     if _felt((slopes * (values - plainer))[:, free], allowed) < DIGITS:
         return False
-    exponents = np.array([role == "exponent" for role in roles(node)], bool)
-    spent = int(free.sum() + (free & exponents).sum())  # an exponent bends more than a weight
+    spent = int(free.sum() + (free & _bending(node)).sum())
     inside = [_modulated(s, node, x, y) for s in (y, *slopes[:, free].T[:8])]
     return _reach(slopes[:, free], np.concatenate([beside, *inside], 1), allowed) >= FREE * DEARER ** max(
         0, spent - 3
@@ -65,19 +68,21 @@ def distinguishable(node: Node, problem: Problem) -> bool:
 
 def cancels(node: Node, x: Array) -> bool:
     """Tell whether a sum in the law is, on most rows, a small difference of large terms."""
-    match node:
-        case Input():
-            return False
-        case Power(factors):
-            return any(cancels(f, x) for f in factors)
-        case Sum(terms, weights, bias):
-            if any(cancels(t, x) for t in terms):
-                return True
-            size = abs(bias) + sum(
-                abs(w) * np.abs(evaluate(t, x)) for t, w in zip(terms, weights, strict=True)
-            )
-            with np.errstate(all="ignore"):
-                return bool(np.median(size / np.abs(evaluate(node, x))) > CANCELLED)
+    if any(cancels(part, x) for part in parts(node)):
+        return True
+    if not isinstance(node, Sum):
+        return False
+    terms = zip(node.terms, node.weights, strict=True)
+    size = abs(node.bias) + sum(abs(w) * np.abs(evaluate(t, x)) for t, w in terms)
+    with np.errstate(all="ignore"):
+        return bool(np.median(size / np.abs(evaluate(node, x))) > CANCELLED)
+
+
+def _bending(node: Node, inside: bool = False) -> Mask:
+    """Return which numbers bend a curve more than a weight does: exponents, and all inside a function."""
+    inner = [_bending(part, inside or isinstance(node, Function)) for part in parts(node)]
+    own = roles(node)[: len(roles(node)) - sum(map(len, inner))]
+    return np.concatenate([np.array([inside or role == "exponent" for role in own], bool), *inner])
 
 
 def _modulated(term: Array, node: Node, x: Array, y: Array) -> Array:

@@ -9,6 +9,7 @@ from nalm.discover.fit.least_squares import refined, tangent
 from nalm.discover.law.constants import recognised
 from nalm.discover.law.expression import (
     Array,
+    Function,
     Input,
     Mask,
     Node,
@@ -17,14 +18,16 @@ from nalm.discover.law.expression import (
     bounded,
     evaluate,
     numbers,
+    parts,
     powered,
     renumbered,
     roles,
     scalar_power,
-    tidied,
     used,
     weighted,
+    with_parts,
 )
+from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem
 
 SIGMAS = 6.0  # a number within so many standard errors of a simple one may be that one
@@ -140,41 +143,37 @@ def polished(node: Node, problem: Problem, free: Mask | None = None) -> tuple[No
 
 def gauged(node: Node) -> Node:
     """Scale sums inside products to a leading weight of 1; the coefficient of the product takes the scale."""
-    match node:
-        case Input():
-            return node
-        case Sum(terms, weights, bias):
-            return Sum(tuple(map(gauged, terms)), weights, bias)
-        case Power(factors, exponents, coefficient):
-            inner: list[Node] = []
-            for f, p in zip(map(gauged, factors), exponents, strict=True):
-                if isinstance(f, Sum) and f.weights:
-                    lead = max(f.weights, key=abs)
-                    lead = lead if float(p).is_integer() else abs(lead)
-                    f = Sum(f.terms, tuple(w / lead for w in f.weights), f.bias / lead)
-                    coefficient *= scalar_power(lead, p)
-                inner.append(f)
-            return Power(tuple(inner), exponents, coefficient)
+    node = with_parts(node, [gauged(p) for p in parts(node)])
+    if not isinstance(node, Power):
+        return node
+    inner: list[Node] = []
+    coefficient = node.coefficient
+    for f, p in zip(node.factors, node.exponents, strict=True):
+        if isinstance(f, Sum) and f.weights:
+            lead = max(f.weights, key=abs)
+            lead = lead if float(p).is_integer() else abs(lead)
+            f = Sum(f.terms, tuple(w / lead for w in f.weights), f.bias / lead)
+            coefficient *= scalar_power(lead, p)
+        inner.append(f)
+    return Power(tuple(inner), node.exponents, coefficient)
 
 
 def whole(node: Node) -> Node:
     """Scale sums inside products to integer weights, where their smallest weight divides the others."""
-    match node:
-        case Input():
-            return node
-        case Sum(terms, weights, bias):
-            return Sum(tuple(map(whole, terms)), weights, bias)
-        case Power(factors, exponents, coefficient):
-            inner: list[Node] = []
-            for f, p in zip(map(whole, factors), exponents, strict=True):
-                if isinstance(f, Sum) and f.weights:
-                    least = min((abs(v) for v in (*f.weights, f.bias) if v), default=1.0)
-                    quotients = [v / least for v in (*f.weights, f.bias)]
-                    if all(abs(q - round(q)) <= 1e-12 * abs(q) for q in quotients):
-                        f = Sum(f.terms, tuple(map(_rounded, quotients[:-1])), _rounded(quotients[-1]))
-                        coefficient *= scalar_power(least, p)
-                inner.append(f)
-            return Power(tuple(inner), exponents, coefficient)
+    node = with_parts(node, [whole(p) for p in parts(node)])
+    if not isinstance(node, Power):
+        return node
+    inner: list[Node] = []
+    coefficient = node.coefficient
+    for f, p in zip(node.factors, node.exponents, strict=True):
+        if isinstance(f, Sum) and f.weights:
+            least = min((abs(v) for v in (*f.weights, f.bias) if v), default=1.0)
+            quotients = [v / least for v in (*f.weights, f.bias)]
+            if all(abs(q - round(q)) <= 1e-12 * abs(q) for q in quotients):
+                f = Sum(f.terms, tuple(map(_rounded, quotients[:-1])), _rounded(quotients[-1]))
+                coefficient *= scalar_power(least, p)
+        inner.append(f)
+    return Power(tuple(inner), node.exponents, coefficient)
 
 
 def _rounded(value: float) -> float:
@@ -195,3 +194,5 @@ def movable(node: Node, x: Array, inside: str = "") -> Mask:
             own = [bool((evaluate(f, x) > 0).all()) for f in factors]
             own.append(not inside)
             return np.concatenate([np.array(own, bool), *(movable(f, x, "power") for f in factors)])
+        case Function(_, argument):
+            return movable(argument, x)  # numbers inside a function are as free as those of a law
