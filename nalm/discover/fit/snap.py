@@ -142,8 +142,13 @@ def polished(node: Node, problem: Problem, free: Mask | None = None) -> tuple[No
 
 
 def gauged(node: Node) -> Node:
-    """Scale sums inside products to a leading weight of 1; the coefficient of the product takes the scale."""
+    """Scale sums inside products to a leading weight of 1; the coefficient of the product takes the scale.
+
+    The same for logarithms inside sums, where the bias takes it.
+    """
     node = with_parts(node, [gauged(p) for p in parts(node)])
+    if isinstance(node, Sum):
+        return _gauged_logarithms(node)
     if not isinstance(node, Power):
         return node
     inner: list[Node] = []
@@ -156,6 +161,21 @@ def gauged(node: Node) -> Node:
             coefficient *= scalar_power(lead, p)
         inner.append(f)
     return Power(tuple(inner), node.exponents, coefficient)
+
+
+def _gauged_logarithms(node: Sum) -> Sum:
+    terms, bias = list(node.terms), node.bias
+    for k, (term, weight) in enumerate(zip(node.terms, node.weights, strict=True)):
+        match term:
+            case Function("log", Sum(inner, weights, offset)) if weights:
+                lead = max(map(abs, weights))
+                terms[k] = Function("log", Sum(inner, tuple(w / lead for w in weights), offset / lead))
+            case Function("log", Power(factors, exponents, lead)) if lead > 0:
+                terms[k] = Function("log", powered(factors, exponents))
+            case _:
+                continue
+        bias += weight * float(np.log(lead))
+    return Sum(tuple(terms), node.weights, bias)
 
 
 def whole(node: Node) -> Node:
@@ -181,7 +201,10 @@ def _rounded(value: float) -> float:
 
 
 def movable(node: Node, x: Array, inside: str = "") -> Mask:
-    """Return which numbers a fit may change: no leading weight, inner coefficient, or power of negative numbers."""
+    """Return which numbers a fit may change: no leading weight, inner coefficient, or power of negative numbers.
+
+    The power of an exponential does not move either: its rate does.
+    """
     match node:
         case Input():
             return np.empty(0, bool)
@@ -191,8 +214,12 @@ def movable(node: Node, x: Array, inside: str = "") -> Mask:
                 own[int(np.argmax(np.abs(weights)))] = False
             return np.concatenate([np.array(own, bool), *(movable(t, x, "sum") for t in terms)])
         case Power(factors):
-            own = [bool((evaluate(f, x) > 0).all()) for f in factors]
+            own = [not _exponential(f) and bool((evaluate(f, x) > 0).all()) for f in factors]
             own.append(not inside)
             return np.concatenate([np.array(own, bool), *(movable(f, x, "power") for f in factors)])
-        case Function(_, argument):
-            return movable(argument, x)  # numbers inside a function are as free as those of a law
+        case Function(name, argument):  # numbers inside are as free as those of a law, but for a gauge
+            return movable(argument, x, "power" if name == "log" and inside == "sum" else "")
+
+
+def _exponential(node: Node) -> bool:
+    return isinstance(node, Function) and node.name == "exp"

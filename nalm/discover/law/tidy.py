@@ -34,9 +34,20 @@ def tidied(node: Node) -> Node:
                         coefficient *= (-1.0) ** (p * q)
                         g = Sum(g.terms, tuple(-w for w in g.weights), -g.bias)
                     bases[g] = bases.get(g, 0.0) + p * q
+            bases = _one_exponential(bases)
             return powered(list(bases), list(bases.values()), coefficient)
         case Function(name, argument):
             return _of(name, tidied(argument))
+
+
+def _one_exponential(bases: dict[Node, float]) -> dict[Node, float]:
+    """Join the powers of exponentials among factors into one exponential."""
+    rates = {b.argument: p for b, p in bases.items() if isinstance(b, Function) and b.name == "exp"}
+    if not rates or list(rates.values()) == [1.0]:
+        return bases
+    others = {b: p for b, p in bases.items() if not (isinstance(b, Function) and b.name == "exp")}
+    joined = tidied(Sum(tuple(rates), tuple(rates.values())))
+    return {**others, _of("exp", joined): 1.0}
 
 
 def _of(name: str, argument: Node) -> Node:

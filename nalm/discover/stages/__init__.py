@@ -10,13 +10,18 @@ from dataclasses import dataclass
 from nalm.discover.law.expression import Node
 from nalm.discover.problem import Problem
 from nalm.discover.stages.additive import additive
+from nalm.discover.stages.argument import argument
+from nalm.discover.stages.factors import factors
+from nalm.discover.stages.inside import inside
 from nalm.discover.stages.monomials import monomials
+from nalm.discover.stages.outside import outside
 from nalm.discover.stages.polynomial import polynomial
 from nalm.discover.stages.power import power
 from nalm.discover.stages.powersum import powersum
 from nalm.discover.stages.product import product
 from nalm.discover.stages.ratio import ratio
 from nalm.discover.stages.scratchpad import deep_scratchpad, scratchpad
+from nalm.discover.stages.waves import waves
 from nalm.errors import unknown
 
 
@@ -41,6 +46,11 @@ STAGES: dict[str, Stage] = {
     "scratchpad": Stage(scratchpad, thorough=True),  # a law of new columns, each made of two others
     "deep": Stage(deep_scratchpad, thorough=True),  # the same, with new columns made of new columns
     "monomials": Stage(monomials),  # few terms out of many products of powers; last, since it takes longest
+    "factors": Stage(factors, thorough=True),  # a*sin(b/2)**2/sin(c)
+    "argument": Stage(argument),  # a*exp(-b*c/d)
+    "outside": Stage(outside),  # asin(a/b)
+    "waves": Stage(waves),  # 3*exp(-a/5)*sin(7*a + 1) + b
+    "inside": Stage(inside),  # sqrt(a**2 + b**2 - 2*a*b*cos(c))
 }
 
 
