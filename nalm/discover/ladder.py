@@ -26,6 +26,7 @@ from nalm.discover.stages import Stage, select
 
 Watch = Callable[[str], None]
 
+QUIET = 1e-3  # share of the spread of y: if noise is not declared, so little may be a law with functions
 REFITTED, SIMPLIFIED = 60, 6  # how many candidates are refitted, and how many simplified, under noise
 
 
@@ -87,11 +88,14 @@ class Search:
         self.seen: set[Node] = set()  # with units: structures of the candidates, without their numbers
         self.proposals: list[tuple[Node, str]] = []  # with real numbers, by stage, in case no law is exact
         self.certified: tuple[Node, Certificate, str] | None = None
+        self.asked = False  # whether a law without functions explains the data under noise
 
     def find_exact(self) -> None:
         """Try stage after stage until one has a law that holds to rounding."""
         tried: set[Node] = set()
         for name, stage in self.stages.items():
+            if stage.functions and self.explained():
+                return
             found: list[tuple[Node, Certificate]] = []
             for proposal in self.proposed(stage):
                 self.proposals.append((proposal, name))
@@ -112,6 +116,19 @@ class Search:
                 self.accept(*found[-1], name)  # each is smaller than the one before
                 return
             self.report(f"{name}: no exact law")
+
+    def explained(self) -> bool:
+        """Tell whether the stages so far have a law that leaves noise alone: then functions are not tried."""
+        if self.problem.noise == 0 or self.asked:
+            return False
+        self.asked = True
+        self.find_under_noise()
+        if self.certified is not None:
+            _, certificate, _ = self.certified
+            if certificate and (self.problem.noise or certificate.error > QUIET):
+                return True
+        self.certified = None
+        return False
 
     def report(self, message: str) -> None:
         """Pass the progress of the search to ``watch``, if there is one."""

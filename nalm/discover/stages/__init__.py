@@ -33,6 +33,7 @@ class Stage:
         [Problem], Iterator[Node]
     ]  # yields candidates with unrounded numbers, the best fit first
     thorough: bool = False  # test every candidate and keep the shortest exact law, not the first one
+    functions: bool = False  # under noise tried only where the stages before leave more than noise
     constants: bool = False  # can also propose laws if all input columns are constant
 
 
@@ -45,12 +46,12 @@ STAGES: dict[str, Stage] = {
     "polynomial": Stage(polynomial),  # a**2 + a*b + 1
     "scratchpad": Stage(scratchpad, thorough=True),  # a law of new columns, each made of two others
     "deep": Stage(deep_scratchpad, thorough=True),  # the same, with new columns made of new columns
-    "monomials": Stage(monomials),  # few terms out of many products of powers; last, since it takes longest
     "factors": Stage(factors, thorough=True),  # a*sin(b/2)**2/sin(c)
-    "argument": Stage(argument),  # a*exp(-b*c/d)
-    "outside": Stage(outside),  # asin(a/b)
-    "waves": Stage(waves),  # 3*exp(-a/5)*sin(7*a + 1) + b
-    "inside": Stage(inside),  # sqrt(a**2 + b**2 - 2*a*b*cos(c))
+    "monomials": Stage(monomials),  # few terms out of many products of powers
+    "argument": Stage(argument, functions=True),  # a*exp(-b*c/d)
+    "outside": Stage(outside, functions=True),  # asin(a/b)
+    "waves": Stage(waves, functions=True),  # 3*exp(-a/5)*sin(7*a + 1) + b
+    "inside": Stage(inside, functions=True),  # sqrt(a**2 + b**2 - 2*a*b*cos(c))
 }
 
 

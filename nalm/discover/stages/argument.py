@@ -14,10 +14,11 @@ from nalm.discover.stages.views import through
 ROWS = 240
 WIDEST, WIDER = 7, 5  # columns with exponents -1, 0, 1 in the argument; and with -2, ..., 2
 DEGREE = 9  # of the polynomial that stands for the unknown function
-ARGUMENTS, FITS = 6, 3  # how many of the best are looked at
+ARGUMENTS, FITS, FEWER = 6, 4, 2  # how many of the best are looked at; arguments under noise
 POWERS = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5)  # of the product with small whole exponents
 RATES = np.geomspace(1e-3, 1e2, 101)  # of the argument over its median
 NEAR = 0.05  # share of the logarithms left, above which a fit is not refined
+STEEPEST = 4.0  # power of a function
 STEPS = 25
 SHAPES = (
     Shape("exp", lambda u: Function("exp", u)),
@@ -61,26 +62,36 @@ def _argument(problem: Problem) -> Iterator[Node]:
     total = float(t @ t)
     if not total > 1e-20 * len(rows):
         return
-    for q in _directions(logs, t, basis, problem):
+    few = FITS if problem.noise == 0 else len(SHAPES)  # noise decides between functions that are alike
+    for q in _directions(logs, t, basis, problem)[: ARGUMENTS if problem.noise == 0 else FEWER]:
         problem.check()
-        fits = []
+        fits: dict[str, tuple[float, float, float, Shape]] = {}  # the best of each shape
         for power in POWERS:
             u = np.exp(power * (logs @ q))
             scale = float(np.median(u))
             columns = np.stack([u * (rate / scale) for rate in RATES], 1)
             for shape in SHAPES:
-                with np.errstate(all="ignore"):
-                    values = np.log(np.abs(evaluated(shape, columns)))
-                fine = np.isfinite(values).all(0)
-                values = np.where(fine, values, 0.0)
-                values = values - basis @ (basis.T @ values)
-                norm = (values**2).sum(0)
-                gain = np.where(fine & (norm > 1e-12), (values.T @ t) ** 2 / np.maximum(norm, 1e-300), 0.0)
+                gain = _gains(shape, columns, t, basis)
                 best = int(np.argmax(gain))
-                fits.append((1 - gain[best] / total, power, float(RATES[best] / scale), shape))
-        for left, power, rate, shape in sorted(fits, key=lambda f: f[0])[:FITS]:
+                fit = 1 - gain[best] / total, power, float(RATES[best] / scale), shape
+                fits[shape.name] = min(fits.get(shape.name, fit), fit, key=lambda f: f[0])
+        for left, power, rate, shape in sorted(fits.values(), key=lambda f: f[0])[:few]:
             if left < NEAR:
                 yield from _candidates(problem, power * q, rate, shape)
+
+
+def _gains(shape: Shape, columns: Array, t: Array, basis: Array) -> Array:
+    """Return how much of t a usual power of each function explains; 0 where it has no value."""
+    with np.errstate(all="ignore"):
+        values = np.log(np.abs(evaluated(shape, columns)))
+    fine = np.isfinite(values).all(0)
+    values = np.where(fine, values, 0.0)
+    values = values - basis @ (basis.T @ values)
+    norm, along = np.maximum((values**2).sum(0), 1e-300), values.T @ t
+    fine &= norm > 1e-12
+    if shape.name != "exp":  # its power is a rate
+        fine &= np.abs(along) < (STEEPEST + 0.5) * norm
+    return np.where(fine, along**2 / norm, 0.0)
 
 
 def _directions(logs: Array, t: Array, basis: Array, problem: Problem) -> list[Array]:
@@ -123,7 +134,7 @@ def _candidates(problem: Problem, q: Array, rate: float, shape: Shape) -> Iterat
     with np.errstate(all="ignore"):
         plain = np.prod(columns**p, 1)
         c = float(np.median(y / plain))
-    if not np.isfinite(c) or not p[-1]:
+    if not np.isfinite(c) or not 0 < abs(p[-1]) <= STEEPEST:
         return
     kept, used = np.flatnonzero(q), np.flatnonzero(p[:-1])
     inner = shape.node(Power(tuple(inputs[i] for i in kept), tuple(q[kept]), rate))

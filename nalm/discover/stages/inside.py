@@ -19,7 +19,7 @@ WIDEST = 8
 ROWS = 400
 HIGHEST = 4  # degree of the polynomials
 BEST = 3  # replacements that are tried
-WORTH = 0.5  # of what the columns themselves leave; a replacement must leave less
+WORTH, WORTH_MORE = 0.5, 0.2  # of what the columns themselves leave; a replacement must leave less
 CLEARLY = 0.03  # the same of a logarithm, in which powers of a column are smooth as well
 OFTEN = ("cos", "sin", "exp")  # of two columns
 FUNCTIONS = ("cos", "sin", "exp", "log", "tanh", "abs")
@@ -41,15 +41,15 @@ def inside(problem: Problem) -> Iterator[Node]:
     if not 0 < len(problem.columns) <= WIDEST:
         return
     tables = replacements(problem)
-    for stages in (CHEAP, DEAR):
-        for columns in tables:
+    for stages, most in ((CHEAP, WORTH), (DEAR, WORTH_MORE)):
+        for columns in [table for share, table in tables if share < most]:
             for stage in stages:
                 problem.check()
                 yield from through(problem, stage, columns)
 
 
-def replacements(problem: Problem) -> list[list[Node]]:
-    """Return the tables in which a function replaces one or two columns, the most promising first."""
+def replacements(problem: Problem) -> list[tuple[float, list[Node]]]:
+    """Return tables in which a function replaces one or two columns, with what it leaves over what they do."""
     columns = problem.columns
     pairs = symmetric_pairs(problem)
     arguments: list[Node] = [Input(i) for i in columns]
@@ -73,7 +73,7 @@ def replacements(problem: Problem) -> list[list[Node]]:
             share = min(fits.left(g, t) / max(p, 1e-300) for t, p in zip(known, before, strict=True))
             if share < (CLEARLY if name == "log" else WORTH):
                 found.append((share, [*others, g]))
-    return [table for _, table in sorted(found, key=lambda f: f[0])[:BEST]]
+    return sorted(found, key=lambda f: f[0])[:BEST]
 
 
 class Smooth:
