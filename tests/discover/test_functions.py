@@ -7,7 +7,7 @@ import pytest
 import sympy
 import torch
 
-from nalm.discover import Law
+from nalm.discover import Law, search
 from nalm.discover.certificate import certify
 from nalm.discover.certificate.support import nearest, support
 from nalm.discover.dimensions.homogeneous import homogeneous, trimmed
@@ -133,6 +133,33 @@ def test_the_argument_of_a_function_has_no_dimension():
     candidate = Function("exp", Power((A, B), (1.0, -0.97), 2.0))
     assert homogeneous(trimmed(candidate, units, NONE, np.ones((3, 2))), units) == NONE
     assert trimmed(Function("exp", A), units, NONE, np.ones((3, 2))) is None
+
+
+def test_a_search_with_units_finds_an_argument_without_dimension():
+    x = np.random.default_rng(0).uniform(1, 3, (200, 6))
+    n, m, g, h, k, t = x.T
+    units = ["1/m^3", "kg", "m/s^2", "m", "J/K", "K"]
+    names = ["n", "m", "g", "h", "k", "T"]
+    y = n * np.exp(-m * g * h / (k * t))
+    found = search(x, y, names, noise=0.0, stages=["argument"], x_units=units, y_unit="1/m^3")
+    assert (str(found.law), found.certificate.verdict) == ("n*exp(-g*h*m/(T*k))", "exact")
+
+
+@pytest.mark.parametrize(
+    ("law", "stage"),
+    [
+        (lambda a, b: a * np.sin(b) ** 2, "factors"),
+        (lambda a, b: a * np.exp(-0.8 * b) + 1, "waves"),
+        (lambda a, b: a * np.tanh(0.4 * a * b), "argument"),
+    ],
+)
+def test_functions_are_found_in_one_per_cent_noise(law, stage):
+    rng = np.random.default_rng(1)
+    x, fresh = rng.uniform(1, 3, (400, 2)), rng.uniform(1, 3, (400, 2))
+    y = law(*x.T)
+    found = search(x, y + 0.01 * y.std() * rng.standard_normal(400), noise=0.01, stages=[stage])
+    assert found.certificate.verdict == "consistent"
+    assert np.abs(found.law.predict(fresh) - law(*fresh.T)).max() < 0.01 * y.std()
 
 
 def certified(node, x):
