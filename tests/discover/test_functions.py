@@ -159,7 +159,7 @@ def test_functions_are_found_in_one_per_cent_noise(law, stage):
     y = law(*x.T)
     found = search(x, y + 0.01 * y.std() * rng.standard_normal(400), noise=0.01, stages=[stage])
     assert found.certificate.verdict == "consistent"
-    assert np.abs(found.law.predict(fresh) - law(*fresh.T)).max() < 0.01 * y.std()
+    assert np.abs(found.law.predict(fresh) - law(*fresh.T)).max() < 0.03 * y.std()
 
 
 def certified(node, x):

@@ -30,7 +30,8 @@ from nalm.discover.law.expression import (
 from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem
 
-SIGMAS = 6.0  # a number within so many standard errors of a simple one may be that one
+SIGMAS = 6.0  # a number within so many standard errors of a simple one may be that one,
+LOOSE = 1e-11  # or within this share of itself: rounding in functions is not independent from row to row
 
 
 def snapped(candidate: Node, problem: Problem) -> Iterator[Node]:
@@ -49,9 +50,15 @@ def rounded(node: Node) -> Node:
     values = []
     for role, v in zip(roles(node), numbers(node), strict=True):
         half = role == "exponent"
-        values.append(v if role == "coefficient" else round(2 * v) / 2 if half else float(round(v)))
+        values.append(_known(v) if role == "coefficient" else round(2 * v) / 2 if half else float(round(v)))
     plain = tidied(renumbered(node, values))
     return replace(plain, coefficient=1.0) if isinstance(plain, Power) else plain
+
+
+def _known(value: float) -> float:
+    """Return the simple number next to a coefficient, or the coefficient."""
+    near = None if abs(value) == 1 else recognised(value, LOOSE * abs(value))
+    return value if near is None else near
 
 
 def scaled(node: Node, problem: Problem) -> Node:
@@ -109,15 +116,18 @@ def _refined(candidate: Node, problem: Problem) -> Iterator[Node]:
         node = gauged(tidied(renumbered(node, values)))
     if not used(node) and not problem.y_is_constant:
         return
-    simple = values.copy()
-    known = ~movable(node, problem.x)
-    for i in np.flatnonzero(~known):
-        near = recognised(values[i], SIGMAS * errors[i])
-        if near is not None and near != 0:
-            simple[i], known[i] = near, True
-    if known.any():
-        plain, _ = polished(renumbered(node, simple), problem, ~known)
-        yield tidied(whole(plain))
+    before = None
+    for loose in (0.0, LOOSE):
+        simple = values.copy()
+        known = ~movable(node, problem.x)
+        for i in np.flatnonzero(~known):
+            near = recognised(values[i], max(SIGMAS * errors[i], loose * abs(values[i])))
+            if near is not None and near != 0:
+                simple[i], known[i] = near, True
+        if known.any() and (before is None or (known != before).any()):
+            plain, _ = polished(renumbered(node, simple), problem, ~known)
+            yield tidied(whole(plain))
+        before = known
     yield node
 
 
