@@ -68,9 +68,8 @@ def keys(
     seeds: Sequence[int], stream: str, index: int = 0, device: torch.device | str | None = None
 ) -> Tensor:
     """Keys of many runs, (runs, 2)."""
-    return torch.tensor(
-        [key(seed, stream, index) for seed in seeds], dtype=torch.int32, device=device
-    ).reshape(-1, 2)
+    known = {seed: key(seed, stream, index) for seed in set(seeds)}  # many cases share their seeds
+    return torch.tensor([known[seed] for seed in seeds], dtype=torch.int32, device=device).reshape(-1, 2)
 
 
 def hashed(first: Tensor, second: Tensor, step: Tensor, position: Tensor) -> Tensor:

@@ -64,6 +64,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("subtract", "-", 2, "arithmetic", lambda a, b: a - b),
         Operation("multiply", "×", 2, "arithmetic", lambda a, b: a * b),
         Operation("divide", "÷", 2, "arithmetic", lambda a, b: a / b),
+        Operation("mean", "mean", 2, "arithmetic", lambda a, b: (a + b) / 2),
         Operation("reciprocal", "1/x", 1, "arithmetic", lambda a: 1 / a),
         Operation("square", "x²", 1, "arithmetic", lambda a: a * a),
         Operation("sqrt", "√x", 1, "arithmetic", _sqrt),

@@ -7,9 +7,11 @@ from pathlib import Path
 
 from nalm.config import Case
 from nalm.results import files as shipped
+from nalm.results import tally_files
 from nalm.results.summary import summarise
 
 ROOT = Path(__file__).parent.parent
+LEFT_OUT = ("formulas",)  # half of the size, and no suggestion needs them
 TARGET = ROOT / "nalm" / "data" / "summary.json.gz"
 
 
@@ -23,9 +25,12 @@ def summary(results: Path) -> bytes:
     rows = []
     for name, path in shipped.experiments(results).items():
         origin = shipped.about(path)
-        for s in summarise([o for o in shipped.read(path) if plain(o.case)]):
+        beside = path.with_suffix(shipped.TALLY)
+        counted = [t for t in tally_files.read(beside) if plain(t.case)] if beside.is_file() else []
+        for s in summarise([o for o in shipped.read(path) if plain(o.case)], counted):
             recipe = json.loads(s.case.recipe.json())
-            rows.append({"experiment": name, **s.plain(), "recipe": recipe, "device": origin["device"]})
+            told = {key: value for key, value in s.plain().items() if key not in LEFT_OUT}
+            rows.append({"experiment": name, **told, "recipe": recipe, "device": origin["device"]})
     return gzip.compress(json.dumps(rows, separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)
 
 

@@ -35,9 +35,9 @@ BELOW = {
     "engine": {"units", "networks", "formulas", "config", "tasks", "results"},
     "data": set(),
     "experiments": {"config"},
-    "claims": {"experiments", "results", "config", "formulas", "tasks"},
-    "lab": {"engine", "results", "experiments", "config", "units", "networks", "tasks"},
     "landscapes": {"units", "tasks", "config"},
+    "claims": {"experiments", "results", "config", "formulas", "tasks", "units", "landscapes"},
+    "lab": {"engine", "results", "experiments", "config", "units", "networks", "tasks"},
     "discover": {"units"},
     "ode": {"discover"},
     "report": {

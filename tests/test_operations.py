@@ -25,6 +25,7 @@ BY_HAND = {
     "subtract": lambda a, b: a - b,
     "multiply": lambda a, b: a * b,
     "divide": lambda a, b: a / b,
+    "mean": lambda a, b: a / 2 + b / 2,
     "reciprocal": lambda a: 1 / a,
     "square": lambda a: a**2,
     "sqrt": math.sqrt,

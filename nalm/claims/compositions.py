@@ -1,6 +1,7 @@
 """The tables of Mistry 2023, chapter 7: what each network learnt of op2(op1(a, b), c), and how its runs ended."""
 
 import functools
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -30,6 +31,11 @@ def composed(case: Case) -> bool:
     return case.operation in COMPOSITIONS
 
 
+def ending(o: Outcome, name: str) -> float:
+    """Return the error of a run at its last step, which the published table has; NaN if it was not measured."""
+    return o.measures.get(name, math.nan)
+
+
 def way(o: Outcome) -> str:
     """Classify how a run ended.
 
@@ -42,7 +48,7 @@ def way(o: Outcome) -> str:
         return "exact"
     if o.formula and _constant(o.formula):
         return "collapsed weights"
-    fits = o.validation < FITS * variance(o.case)
+    fits = ending(o, "validation") < FITS * variance(o.case)
     return "shortcut" if fits else "wrong selection"
 
 
@@ -95,12 +101,14 @@ def _row(label: str, runs: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def _spread(runs: Sequence[Outcome], field: str) -> dict[str, float]:
-    """Compute mean and standard deviation over formulas of the mean error over seeds."""
+    """Compute mean and standard deviation over formulas of the mean error over seeds, at the last step."""
     each: dict[str, list[float]] = {}
     for o in runs:
-        each.setdefault(o.case.operation, []).append(getattr(o, field))
-    means = [float(np.nanmean(v)) if np.isfinite(v).any() else np.nan for v in each.values()]
-    return {"mean": float(np.nanmean(means)), "sd": float(np.nanstd(means, ddof=min(1, len(means) - 1)))}
+        each.setdefault(o.case.operation, []).append(ending(o, field))
+    means = [float(np.nanmean(v)) for v in each.values() if np.isfinite(v).any()]
+    if not np.isfinite(means).all() or not means:
+        return {"mean": float(np.mean(means)) if means else math.nan, "sd": math.nan}
+    return {"mean": float(np.mean(means)), "sd": float(np.std(means, ddof=min(1, len(means) - 1)))}
 
 
 def _published(label: str) -> dict[str, float]:

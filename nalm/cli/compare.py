@@ -42,25 +42,31 @@ def compare(
 
 
 def _published(found: "dict[str, list[ClaimVerdict]]", as_json: bool) -> None:
-    """Print the claims that differ from ours, and how many there are."""
+    """Print the claims that differ from ours, and how many of each paper agree, differ or cannot be told."""
 
+    from nalm.claims.compare import totals
     from nalm.cli.tables import results as tables
     from nalm.cli.tables import verdicts as verdict_tables
 
+    counts = totals(found)
     if as_json:
-        print_json([_plain(name, v) for name, verdicts in found.items() for v in verdicts])
+        numbers = [_plain(name, v) for name, verdicts in found.items() for v in verdicts]
+        print_json({"totals": counts, "numbers": numbers})
         return
-    compared = [v for verdicts in found.values() for v in verdicts if v.compared]
-    differ = [v for v in compared if v.verdict == "differs"]
+    every = [v for verdicts in found.values() for v in verdicts]
+    differ = sorted((v for v in every if v.verdict == "differs"), key=lambda v: v.corrected or 0.0)
     if differ:
         screen.show(tables.beside(differ[: verdict_tables.LINES]))
     if len(differ) > verdict_tables.LINES:
         typer.echo(f"... and {len(differ) - verdict_tables.LINES} more; --json lists all.")
-    rest = [v for verdicts in found.values() for v in verdicts if not v.compared]
-    note = f"; {len(rest)} cannot be compared" if rest else ""
-    typer.echo(f"{len(differ)} of {len(compared)} published numbers differ from ours{note}.")
+    screen.show(verdict_tables.totals(counts))
+    compared = [v for v in every if v.compared]
+    rest = [v for v in every if not v.compared]
+    typer.echo(
+        f"{len(differ)} of {len(compared)} published numbers differ from ours; {len(rest)} cannot be told."
+    )
     if rest and not compared:  # reasons about existing runs are more telling than missing runs
-        reasons = Counter(v.why for v in rest if v.ours is not None) or Counter(v.why for v in rest)
+        reasons = Counter(v.reason for v in rest if v.ours is not None) or Counter(v.reason for v in rest)
         typer.echo(f"Most of them: {reasons.most_common(1)[0][0]}.")
 
 
@@ -69,8 +75,8 @@ def _plain(experiment: str, v: "ClaimVerdict") -> dict[str, Any]:
 
     about = ("unit", "operation", "where", "metric", "value", "low", "high", "n", "source", "place")
     claim = {name: getattr(v.claim, name) for name in about}
-    ours = plain_interval(v.ours)
-    return {"experiment": experiment, **claim, "ours": ours, "verdict": v.verdict, "why": v.why}
+    tested = {"p": v.p, "p_holm": v.corrected, "runs_needed": v.needed, "why": v.reason}
+    return {"experiment": experiment, **claim, "ours": plain_interval(v.ours), "verdict": v.verdict, **tested}
 
 
 @app.command()

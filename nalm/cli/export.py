@@ -16,21 +16,26 @@ def export(
     out: Out = OUT,
     experiment: Annotated[str, typer.Option(help="Only this experiment, or all below a prefix.")] = "",
     to: Annotated[Path | None, typer.Option(help="Write files as shipped under this folder instead.")] = None,
+    tally: Annotated[
+        bool, typer.Option("--tally", help="Counts and quantiles per case instead of runs: for many seeds.")
+    ] = False,
 ) -> None:
     """Write every finished run as CSV to standard output, or as files to publish."""
     from nalm.results import files as shipped
+    from nalm.results import tally_files
     from nalm.results.store import Store
+    from nalm.results.tally import tallies
 
     with Store(out) as store:
         names = _names(store, experiment)
         if to is None:
             hashes = {case.hash for name in names for case in store.cases(name)}
             rows = [o for o in store.outcomes() if not experiment or o.case.hash in hashes]
-            typer.echo(shipped.table(rows), nl=False)
+            typer.echo(tally_files.table(tallies(rows)) if tally else shipped.table(rows), nl=False)
             return
-        full = [name for name in names if store.outcomes(name)]
+        full = [name for name in names if name in store.counts()]
         for name in full or names[:1]:  # without any finished run, the first raises the error
-            typer.echo(shipped.ship(store, name, to))
+            typer.echo((tally_files if tally else shipped).ship(store, name, to))
 
 
 def _names(store: "Store", experiment: str) -> list[str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class RunOptions:
     """The options of `nalm run`; each field is an option of the command line."""
 
-    name: Annotated[str, typer.Argument(help="An experiment, or a prefix such as thesis/ch3.")]
+    names: Annotated[list[str], typer.Argument(help="Experiments, or prefixes such as thesis/ch3.")]
     seeds: Annotated[str, typer.Option(help="How many, or A:B for A to B-1; default: as published.")] = ""
     only: Annotated[list[str] | None, typer.Option(help="KEY=VALUE, such as unit=NMU or range=1.1:1.2.")] = (
         None
@@ -50,15 +50,23 @@ class RunOptions:
         ),
     ] = ""
     save_every: Annotated[float, typer.Option(help="Seconds between checkpoints.")] = 15.0
+    no_curves: Annotated[
+        bool, typer.Option("--no-curves", help="Keep the last evaluation of a run only: for many seeds.")
+    ] = False
     json: Json = False
 
 
 @app.command()
 @with_options(RunOptions)
 def run(options: RunOptions) -> None:
-    """Run an experiment; finished runs are not trained again, interrupted ones are resumed."""
-    if landscapes.is_landscape(options.name):  # nothing to train: they are computed
-        landscapes.show(options.name, options.json)
+    """Run experiments; finished runs are not trained again, interrupted ones are resumed.
+
+    Cases of several experiments that can share a program are trained together.
+    """
+    for name in filter(landscapes.is_landscape, options.names):  # nothing to train: they are computed
+        landscapes.show(name, options.json)
+    names = [name for name in options.names if not landscapes.is_landscape(name)]
+    if not names:
         return
     from rich.console import Console
 
@@ -67,7 +75,7 @@ def run(options: RunOptions) -> None:
     from nalm.lab import run as lab
 
     wanted, own = request.experiments(
-        options.name,
+        names,
         options.seeds,
         options.only or [],
         options.unit or [],
@@ -92,6 +100,7 @@ def run(options: RunOptions) -> None:
                 show=bar,
                 save_every=options.save_every,
                 data=options.data,
+                curves=not options.no_curves,
             )
         except KeyboardInterrupt as stopped:
             message = f"Stopped. Finished runs are in {options.out}; the same command resumes the others."

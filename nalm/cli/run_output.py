@@ -1,5 +1,6 @@
 """Print the results of `nalm run`."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,11 +56,16 @@ def results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
 
 
 def agreement(ours: "Sequence[ClaimVerdict]") -> str:
-    """Say how many published numbers agree with ours or, if none can be compared, why."""
-    compared = [v for v in ours if v.compared]
-    if not compared:
-        return f"None of them can be compared yet: {ours[0].why}."
-    return f"{sum(v.verdict == 'agrees' for v in compared)} of {len(compared)} published numbers agree with ours."
+    """Say how many published numbers agree with ours or, if none can be told, why."""
+    counts = Counter(v.verdict for v in ours)
+    if not counts["agrees"] and not counts["differs"]:
+        return f"Of none of them can be told yet whether it agrees: {ours[0].reason}."
+    parts = (
+        f"{counts['agrees']} agree",
+        f"{counts['differs']} differ",
+        f"{counts['cannot tell']} cannot be told",
+    )
+    return f"Of {len(ours)} published numbers {parts[0]}, {parts[1]}, {parts[2]}."
 
 
 def _shown(

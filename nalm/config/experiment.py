@@ -12,6 +12,8 @@ class Claim(Value):
 
     ``unit``, ``operation`` and ``where`` (a training range or a setting) are the library's names for it.
     ``cases`` are the hashes of the cases it is about; without them it is about those of that unit and range.
+    ``rows`` are the rows of the files of published numbers that hold it, such as heim2020:17; several may repeat it.
+    ``points`` are rows whose numbers it sums up, as their median for example.
     """
 
     source: str
@@ -27,6 +29,8 @@ class Claim(Value):
     operation: str = ""
     where: str = ""
     cases: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
+    points: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

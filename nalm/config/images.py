@@ -41,7 +41,7 @@ class OfImages(Task):
     extends = True
     untrained = (
         *("l1", "l2", "clip_value", "gradient_noise", "inalu", "stop_when_solved", "grid", "polish"),
-        "schedule",
+        *("schedule", "normal_starts", "rules"),
     )
 
     def check(self) -> None:
@@ -123,7 +123,8 @@ class TwoDigits(_OfTwoDigits):
     A pair of digits is either trained on or tested: of all pairs one part in ``folds`` is left out, another one for
     every seed, and each pair is seen in ``samples`` images. ``exact`` says when an output counts as right: equal to
     the last bit, equal when rounded to whole numbers, or when rounded to five decimals. ``chosen`` says which
-    epoch counts: the last, or of the last ten the one with the most right outputs in training.
+    epoch counts: the last, or of the last ten the one with the most right outputs in training. ``generator="torch"``
+    draws the layers' first weights as torch does on a GPU after ``torch.manual_seed``.
     """
 
     operation: str
@@ -136,6 +137,7 @@ class TwoDigits(_OfTwoDigits):
     chosen: Chosen = "last"
     every: int = 1
     start: int = -1
+    generator: Literal["nalm", "torch"] = "nalm"
 
     inputs = 2
 

@@ -168,7 +168,7 @@ ORDER = (  # of texts in a label; a new one comes last
         "list",
     ),
     *("test", "metric", "threshold", "lr", "optimiser", "schedule", "penalties", "ramps", "l1", "l2", "clip"),
-    *("gradient_noise", "batch", "steps"),
+    *("gradient_noise", "batch", "steps", "norm"),
 )
 
 

@@ -59,13 +59,14 @@ class Arithmetic(_OfOperands):
 
     ``sample`` is the number of rows of a fixed training sample; 0 draws fresh batches. ``data="authors"`` takes
     operand positions and evaluation sets from the generators of the published code. ``scaling`` shows the model
-    scaled inputs and scales its outputs back, by the statistics of training data. ``grids`` asks at the end for the
-    mean absolute error of an operation over every point of a grid, ``counts`` for how many parameters exceed a size.
+    scaled inputs and scales its outputs back, by the statistics of training data; with ``minmax-evaluated`` the width
+    of inputs is that of the data that is evaluated. ``grids`` asks at the end for the mean absolute error of an
+    operation over every point of a grid, ``counts`` for how many parameters exceed a size.
     """
 
     sample: int = 0
     data: Literal["draws", "authors"] = "draws"
-    scaling: Literal["", "minmax", "zscore"] = ""
+    scaling: Literal["", "minmax", "minmax-evaluated", "zscore"] = ""
     grids: tuple[tuple[str, Range], ...] = ()
     counts: tuple[float, ...] = ()
 
@@ -136,6 +137,7 @@ class SystemTask(Task):
     counts: tuple[float, ...] = ()
 
     fits_trajectory = True
+    untrained = ("weight_decay", "normal_starts", "rules")
 
     def check(self) -> None:
         require(

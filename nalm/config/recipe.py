@@ -63,9 +63,32 @@ def _names(penalties: "tuple[tuple[str, Ramp], ...]") -> Hashable:
     return tuple(sorted(name for name, _ in penalties))
 
 
+def _parameters(starts: tuple[tuple[str, float, float], ...]) -> Hashable:
+    """Cases share a program if the same parameters start at normal numbers."""
+    return tuple(name for name, *_ in starts)
+
+
+def _normal(starts: tuple[tuple[str, float, float], ...]) -> str:
+    """Return the label of normal starts: means and deviations of a layer's parameters; equal layers are named once."""
+    layers: dict[str, list[tuple[float, float]]] = {}
+    for name, mean, deviation in starts:
+        layers.setdefault(name.partition(".")[0], []).append((mean, deviation))
+    texts = []
+    for layer in layers.values():
+        means, deviations = ([f"{number:g}" for number in numbers] for numbers in zip(*layer, strict=True))
+        one = deviations[:1] if len(set(deviations)) == 1 else deviations
+        texts.append(f"{' '.join(means)} sd {' '.join(one)}")
+    return f"start {' then '.join(dict.fromkeys(texts))}" if starts else ""
+
+
 def _growth(name: str) -> Callable[[Growth | None], str]:
     """Return the label of a growing weight."""
     return lambda growth: "" if growth is None else f"{name} {growth.start:g} to {growth.end:g}"
+
+
+def _safety(norm: str) -> str:
+    """Return the label of a norm."""
+    return "safe clip" if norm == "scaled" else ""
 
 
 @dataclass(frozen=True)
@@ -78,7 +101,7 @@ class Recipe(Value):
     steps: int = setting(50_000, equal, lambda steps: f"{steps:,} steps")
     batch: int = setting(128, equal, lambda batch: f"batches of {batch}")
     lr: float = setting(1e-3, per_run, lambda lr: f"lr {lr:g}")
-    optimiser: Literal["adam", "sgd", "rmsprop"] = setting("adam", equal, "optimiser")
+    optimiser: Literal["adam", "sgd", "rmsprop", "tf_rmsprop"] = setting("adam", equal, "optimiser")
     momentum: float = setting(0.0, equal, "optimiser")
     schedule: Literal["constant", "cosine"] = setting("constant", equal, str)
     loss: str = setting("mse", equal, "loss")
@@ -103,6 +126,16 @@ class Recipe(Value):
     polish: int = setting(0, equal, added_later=True)  # steps of L-BFGS after the others, for systems
     # parameters that are drawn between two numbers: ("1.gate", 1, 1)
     starts: tuple[tuple[str, float, float], ...] = setting((), equal, added_later=True)
+    # of clip_norm: the root of the sum of squares, which overflows beyond 1e19 as in torch; or the same of entries that
+    # are first divided by the largest one
+    norm: Literal["plain", "scaled"] = setting("plain", equal, _safety, added_later=True)
+    # parameters that are drawn from a normal distribution: ("0.w_hat", mean, deviation)
+    normal_starts: tuple[tuple[str, float, float], ...] = setting((), _parameters, _normal, added_later=True)
+    # the training of Schlör 2020, as its code has it: weights and gates in turns, penalties in steps of their own,
+    # new starts from U(-2, 2)
+    rules: Literal["", "schloer"] = setting(
+        "", equal, lambda name: "in turns" if name else "", added_later=True
+    )
 
     def check(self) -> None:
         require(
@@ -123,6 +156,12 @@ class Recipe(Value):
             require(
                 low <= high, f"{name!r} starts between two numbers, low <= high; got {low:g} and {high:g}."
             )
+        for name, _, deviation in self.normal_starts:
+            require(deviation >= 0, f"{name!r} starts with a deviation of 0 or more, got {deviation:g}.")
+        require(
+            not (self.rules and (self.inalu or self.penalties)),
+            f"The rules {self.rules!r} bring their own penalty: leave out inalu and penalties.",
+        )
         names = [name for name, _ in self.penalties]
         require(len(set(names)) == len(names), f"A penalty is named twice in {names}.")
 

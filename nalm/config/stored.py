@@ -38,6 +38,7 @@ class StoredDigits(Value):
     lengths: tuple[int, ...] = added_later(())
     every: int = added_later(1)
     start: int = added_later(-1)
+    generator: Literal["nalm", "torch"] = added_later("nalm")
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class StoredCase(Value):
     sample: int = 0
     threshold: Threshold = field(default_factory=Threshold)
     data: Literal["draws", "authors"] = "draws"
-    scaling: Literal["", "minmax", "zscore"] = added_later("")
+    scaling: Literal["", "minmax", "minmax-evaluated", "zscore"] = added_later("")
     times: tuple[int, ...] = added_later(())
     operands: tuple[tuple[int, int], ...] = added_later(())
     test_inputs: int = added_later(0)

@@ -12,7 +12,7 @@ from nalm.config.ranges import Range
 from nalm.config.recipe import Recipe
 from nalm.config.threshold import Threshold
 from nalm.config.values import Value, require
-from nalm.operations import outputs
+from nalm.operations import COMPOSITIONS, outputs
 
 Chosen = Literal["last", "train", "validation"]
 
@@ -36,7 +36,7 @@ class Task(Value):
     operands: tuple[tuple[int, int], ...] = ()
     sample: int = 0
     data: Literal["draws", "authors"] = "draws"
-    scaling: Literal["", "minmax", "zscore"] = ""
+    scaling: Literal["", "minmax", "minmax-evaluated", "zscore"] = ""
     times: tuple[int, ...] = ()
     test_inputs: int = 0
     grids: tuple[tuple[str, Range], ...] = ()
@@ -51,6 +51,7 @@ class Task(Value):
     chosen: Chosen = "validation"  # which evaluation counts: see nalm.results.runs.judged
     every: int = 1  # epochs between evaluations
     start: int = -1  # the seed of the first weights of every run; below 0 each run has its own
+    generator: Literal["nalm", "torch"] = "nalm"  # that draws them; torch's is that of its GPUs
 
     fits_trajectory: bool = False  # whether steps are solutions of differential equations
     extends: bool = False  # whether a longer training goes on from the end of a shorter one
@@ -91,6 +92,11 @@ class Task(Value):
     def positive(self) -> bool:
         """True if every input is known to be positive, so that formulas need no absolute values."""
         return self.train.kind == "uniform" and self.train.low > 0
+
+    @property
+    def measured(self) -> bool:
+        """True if a run is also measured at its last step: where grids or counts ask for it, and compositions."""
+        return bool(self.grids or self.counts or self.operation in COMPOSITIONS)
 
     def epoch(self, batch: int) -> int:
         """Return the number of steps in which all training examples are seen once; 1 where they are drawn anew."""

@@ -21,8 +21,9 @@ def check(cases: Sequence[Case]) -> None:
             find_loss(name)
         network = Network(case.model, case.inputs, bool(case.task.times))
         _outputs(case)
-        if case.recipe.starts:
-            network.starts([0], torch.zeros(1), between=case.recipe.starts)
+        if case.recipe.starts or case.recipe.normal_starts:
+            normals = [case.recipe.normal_starts]
+            network.starts([0], torch.zeros(1), between=case.recipe.starts, normals=normals)
         _penalties(case, network.penalty_names())
         trainer_for(case).check(case)
 

@@ -16,7 +16,7 @@ from nalm.networks import LineNetwork as Written
 from nalm.networks.cells import CELLS
 from nalm.units import UNITS, Trainable, Unit
 from nalm.units.baselines import BASELINES
-from nalm.units.start import Start, Uniform
+from nalm.units.start import RandomSource, Start, Uniform
 
 Tensors = dict[str, Tensor]
 Between = Sequence[tuple[str, float, float]]
@@ -86,23 +86,38 @@ class Network(nn.Module):
         """Return the effective weights of all layers by name."""
         return {f"{i}.{n}": w for i, layer in enumerate(self.parts()) for n, w in layer.weights().items()}
 
-    def starts(self, seeds: Sequence[int], resets: Tensor, grid: int = 0, between: Between = ()) -> Tensors:
+    def starts(
+        self,
+        seeds: Sequence[int],
+        resets: Tensor,
+        grid: int = 0,
+        between: Between = (),
+        normals: Sequence[Between] = (),
+        source: RandomSource | None = None,
+    ) -> Tensors:
         """Return initial parameters of many runs, (runs, ...): each a function of its seed and number of resets.
 
         With a grid they are the points between 0 and 1 whose places are the digits of the seed. Parameters that are
-        named, as 1.gate, are drawn uniformly between two numbers instead.
+        named, as 1.gate, are drawn uniformly between two numbers instead, or from a normal distribution; ``normals``
+        has the names, means and deviations of each run, the same names for all of them. A ``source`` draws the same
+        for all runs.
         """
         ends = {name: (low, high) for name, low, high in between}
+        around = {rows[0][0]: [row[1:] for row in rows] for rows in zip(*normals, strict=True)}
         values: Tensors = {}
         for i, layer in enumerate(self.parts()):
-            source = draws.Drawn(seeds, i, resets)
+            drawn = source or draws.Drawn(seeds, i, resets)
             for prefix, part in _inside(layer):
                 for name, first in part.start().items():
                     if (full := f"{i}.{prefix}{name}") in ends:
                         first = Uniform(first.shape, *ends.pop(full))
-                    values[f"layers.{full}"] = _sampled(first, source, len(seeds))
-        if ends:
-            raise unknown("parameter to start", next(iter(ends)), [n.removeprefix("layers.") for n in values])
+                    if full in around:
+                        value = _normals(first.shape, around.pop(full), drawn)
+                    else:
+                        value = _sampled(first, drawn, len(seeds))
+                    values[f"layers.{full}"] = value
+        for name in (*ends, *around):
+            raise unknown("parameter to start", name, [n.removeprefix("layers.") for n in values])
         return _on_grid(values, seeds, grid) if grid else values
 
     def noise_keys(self, seeds: Sequence[int]) -> Tensors:
@@ -121,8 +136,14 @@ def _inside(layer: Trainable) -> list[tuple[str, Trainable]]:
     return [(f"{name}." if name else "", part) for name, part in found]
 
 
-def _sampled(first: Start, source: draws.Drawn, runs: int) -> Tensor:
+def _sampled(first: Start, source: RandomSource, runs: int) -> Tensor:
     return first.sample(source).expand(runs, *first.shape).float().contiguous()
+
+
+def _normals(shape: tuple[int, ...], rows: Sequence[tuple[float, float]], source: RandomSource) -> Tensor:
+    """Draw a parameter of each run from a normal distribution with its own mean and deviation."""
+    mean, deviation = torch.tensor(rows, dtype=torch.float64).reshape(-1, 2, *[1] * len(shape)).unbind(1)
+    return (mean + deviation * source.normal(shape)).float().contiguous()
 
 
 def _on_grid(values: Tensors, seeds: Sequence[int], points: int) -> Tensors:

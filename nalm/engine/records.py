@@ -92,3 +92,11 @@ class Records:
         self.trajectories = {n: list(t.unbind(0)) for n, t in paths.items()}
         self.best = {n: tensors[f"best.{n}"] for n in CURVES}
         self.best_step, self.solved_at = tensors["best.step"], tensors["best.solved_at"]
+
+
+def rising(numbers: Tensor) -> bool:
+    """Return whether these are whole numbers from 0 upwards, each larger than the one before."""
+    if numbers.ndim != 1:
+        return False
+    whole = not numbers.is_floating_point() or not len(numbers)
+    return whole and bool((numbers.diff() > 0).all()) and bool((numbers[:1] >= 0).all())

@@ -17,12 +17,11 @@ On the large sum an NMU ends either with one of the hundred sums, and the publis
 17 (7 of the 10 shipped seeds), so the median over seeds is one of the two.
 """
 
-import statistics
-
-from nalm.config import Arithmetic, Case, Claim, Experiment, Growth, Layer, Ramp, Range, Recipe, SystemTask
+from nalm.config import Arithmetic, Case, Experiment, Growth, Layer, Ramp, Range, Recipe, SystemTask
 from nalm.config.ranges import grid, sequence
 from nalm.config.threshold import Threshold
-from nalm.experiments.published import claims, tied
+from nalm.experiments.heim2020_claims import large_claims, system_claims
+from nalm.experiments.published import claims, once, tied
 
 RMSPROP = Recipe(optimiser="rmsprop", decay=0.9)
 
@@ -121,24 +120,6 @@ SYSTEMS = {
     for pressure in PRESSURES
 }
 
-
-def _system_claims(name: str) -> tuple[Claim, ...]:
-    """Summarise the hundred published points of a model as claims: medians with their MAD, and the lowest error."""
-    tied_to = tuple(case.hash for (n, *_), case in SYSTEMS.items() if n == name)
-    points = claims("fSIR NODE", places=("Figure 4 left",), units=(name,))
-    found = []
-    for metric, what in (("mse", "median_mse"), ("n_nonzero_params", "median_params")):
-        values = [c.value for c in points if c.metric == metric]
-        middle = statistics.median(values)
-        mad = statistics.median(abs(v - middle) for v in values)
-        about = points[0].replace(operation="", where="", cases=tied_to, n=len(values))
-        note = "computed from the published points"
-        found.append(about.replace(metric=what, value=middle, low=middle - mad, high=middle + mad, note=note))
-        if metric == "mse":
-            found.append(about.replace(metric="least_mse", value=min(values), note=note))
-    return tuple(found)
-
-
 # -- a hundred inputs ------------------------------------------------------------------------------
 
 INPUTS = 100
@@ -193,17 +174,6 @@ def large(name: str, task: str, written: bool = False) -> Case:
 WRITTEN = tuple(large(name, task, True) for task in TASKS for name in ("NPU", "RealNPU", "NMU"))
 LARGE = {(name, task): large(name, task) for task in TASKS for name in LARGE_MODELS}
 TITLES = {"add": "a + b", "multiply": "a times b", "reciprocal": "1/a", "sqrt": "the root of a"}
-LARGE_TASK = "large scale arithmetic (100 inputs)"
-TABLES = ("Table 1", "table")
-
-
-def _large_claims(task: str) -> tuple[Claim, ...]:
-    """Return the claims of the published tables about a task; one of them calls 1/a a division."""
-    found = (
-        c.replace(operation="reciprocal") if c.operation == "divide" else c
-        for c in claims(LARGE_TASK, places=TABLES)
-    )
-    return tied(found, {(name, t, ""): case for (name, t), case in LARGE.items() if t == task})
 
 
 EXPERIMENTS = (
@@ -212,9 +182,11 @@ EXPERIMENTS = (
         "Which units learn four operations of two numbers at once, and far outside the data? (Heim et al. 4.2)",
         tuple(SIMPLE.values()),
         tuple(range(20)),
-        tied(
-            claims("simple arithmetic (2 in, 4 out)"),
-            {(name, operation, ""): case for name, case in SIMPLE.items() for operation in OPERATIONS},
+        once(
+            tied(
+                claims("simple arithmetic (2 in, 4 out)"),
+                {(name, operation, ""): case for name, case in SIMPLE.items() for operation in OPERATIONS},
+            )
         ),
     ),
     *(
@@ -224,7 +196,7 @@ EXPERIMENTS = (
             "(Heim et al. 4.3)",
             tuple(case for (_, t), case in LARGE.items() if t == task),
             tuple(range(20 if task == "multiply" else 10)),
-            _large_claims(task),
+            large_claims(task, {name: case for (name, t), case in LARGE.items() if t == task}),
         )
         for task in TASKS
     ),
@@ -239,6 +211,6 @@ EXPERIMENTS = (
         "Which units find the equations of an epidemic with fractional powers? (Heim et al. 4.1)",
         tuple(SYSTEMS.values()),
         tuple(range(5)),
-        tuple(claim for name in ("NPU", "RealNPU", "Dense") for claim in _system_claims(name)),
+        system_claims(SYSTEMS),
     ),
 )

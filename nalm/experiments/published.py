@@ -8,6 +8,7 @@ import csv
 import functools
 import importlib.resources
 import math
+import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from nalm.errors import NALMError
 AND = " + "  # between the ranges of a claim about several
 COLUMNS = (
     *("task", "unit", "operation", "where", "metric"),
-    *("value", "low", "high", "runs", "place", "note", "file"),
+    *("value", "low", "high", "runs", "place", "note", "file", "reason"),
 )
 Row = dict[str, str]
 REQUIRED = ("task", "metric", "value", "place")
@@ -112,7 +113,12 @@ def _claim(row: Row, paper: Paper, number: int) -> Claim:
         unit=row["unit"],
         operation=row["operation"],
         where=row["where"],
+        rows=(_key(paper, number),),
     )
+
+
+def _key(paper: Paper, number: int) -> str:
+    return f"{paper.key}:{number}"
 
 
 def _number(text: str, name: str, line: str) -> float | None:
@@ -128,6 +134,16 @@ def _number(text: str, name: str, line: str) -> float | None:
 
 
 @functools.cache
+def reasons() -> dict[str, str]:
+    """Return, for every row of every paper, why it is not compared with ours; empty where it is.
+
+    >>> len(reasons()) > 5_000, reasons()["heim2020:2"]
+    (True, '')
+    """
+    return {_key(paper, number): row["reason"] for rows in _by_task().values() for row, paper, number in rows}
+
+
+@functools.cache
 def _by_task() -> dict[str, list[tuple[Row, Paper, int]]]:
     """Read the rows of all papers, which is quick; claims are made of those that are needed."""
     found: dict[str, list[tuple[Row, Paper, int]]] = {}
@@ -139,13 +155,14 @@ def _by_task() -> dict[str, list[tuple[Row, Paper, int]]]:
 
 @functools.cache
 def _about(task: str) -> tuple[Claim, ...]:
-    return tuple(_claim(*row) for row in _by_task().get(task, ()))
+    """Return the claims about a task that ours can be compared with."""
+    return tuple(_claim(*row) for row in _by_task().get(task, ()) if not row[0]["reason"])
 
 
 def claims(
     task: str, operation: str = "", places: Sequence[str] = (), units: Sequence[str] = ()
 ) -> tuple[Claim, ...]:
-    """Select the claims about a task, by default all of them.
+    """Select the claims about a task, by default all but those with a reason not to be compared.
 
     ``places`` are beginnings of the place, ``units`` names of units; a unit with a space in front, such as
     " vs ", selects claims whose unit contains it.
@@ -163,6 +180,60 @@ Name = tuple[str, str, str]  # unit, operation and setting, as the files have th
 
 
 def tied(found: Iterable[Claim], cases: Mapping[Name, Case]) -> tuple[Claim, ...]:
-    """Keep the claims that name one of these cases, each tied to the hash of its case."""
-    named = ((claim, (claim.unit, claim.operation, claim.where)) for claim in found)
-    return tuple(claim.replace(cases=(cases[name].hash,)) for claim, name in named if name in cases)
+    """Keep the claims that name one of these cases, each tied to the hash of its case.
+
+    A claim without a unit, such as a threshold, is about all cases of its operation and setting.
+    """
+    alike: dict[tuple[str, str], list[str]] = {}
+    for (_, operation, where), case in cases.items():
+        alike.setdefault((operation, where), []).append(case.hash)
+    kept = []
+    for claim in found:
+        own = cases.get((claim.unit, claim.operation, claim.where))
+        every = () if claim.unit else tuple(alike.get((claim.operation, claim.where), ()))
+        hashes = (own.hash,) if own else every
+        if hashes:
+            kept.append(claim.replace(cases=hashes))
+    return tuple(kept)
+
+
+def once(found: Iterable[Claim]) -> tuple[Claim, ...]:
+    """Join claims that repeat a number about the same runs, rounded to two digits or not; the first one stays.
+
+    >>> a, b = numbers("mistry2021")[0], numbers("mistry2021")[0].replace(value=0.8533, rows=("x:2",))
+    >>> [(c.value, c.rows) for c in once([a, b])]
+    [(0.853, ('mistry2021:2', 'x:2'))]
+    """
+    kept: dict[tuple[object, ...], Claim] = {}
+    for c in found:
+        key = (c.metric, c.unit, c.operation, c.where, c.cases, c.n, f"{c.value:.2g}")
+        first = kept.setdefault(key, c)
+        if first is not c:
+            kept[key] = first.replace(rows=first.rows + c.rows)
+    return tuple(kept.values())
+
+
+def summed(points: Sequence[Claim], metric: str, value: float, spread: float | None = None) -> Claim:
+    """Make the claim that sums up several published points, such as their median; ``spread`` is its ±."""
+    return points[0].replace(
+        metric=metric,
+        value=value,
+        low=None if spread is None else value - spread,
+        high=None if spread is None else value + spread,
+        n=len(points),
+        note="computed from the published points",
+        where="",
+        rows=(),
+        points=rows_of(points),
+    )
+
+
+def median(points: Sequence[Claim], metric: str) -> Claim:
+    """Make the claim about the median of published points, with their median absolute deviation."""
+    middle = statistics.median(c.value for c in points)
+    return summed(points, metric, middle, statistics.median(abs(c.value - middle) for c in points))
+
+
+def rows_of(found: Iterable[Claim]) -> tuple[str, ...]:
+    """Return the rows of several claims."""
+    return tuple(row for c in found for row in c.rows)

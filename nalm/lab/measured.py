@@ -80,7 +80,10 @@ class Measured:
 
     @property
     def command(self) -> str:
-        """The command that reproduces it; empty if no experiment of the package has the case."""
+        """The command that reproduces it; empty if no experiment of the package has the case.
+
+        It names the number of seeds where that is not the published one.
+        """
         case = self.known
         if case is None:
             return ""
@@ -91,7 +94,8 @@ class Measured:
             if len(only) < 2 or len(chosen(cases, [*only, text])) < len(chosen(cases, only)):
                 only.append(text)
         words = [word for text in only for word in ("--only", text)]
-        return shlex.join(["nalm", "run", self.experiment, *words])
+        seeds = [] if self.n == len(EXPERIMENTS[self.experiment].seeds) else ["--seeds", str(self.n)]
+        return shlex.join(["nalm", "run", self.experiment, *words, *seeds])
 
     def code(self, inputs: int) -> str:
         """Return the line of Python that makes the model for this many inputs; empty if its layers are not known."""

@@ -13,7 +13,7 @@ MOST = 10**9  # steps or epochs, far beyond anything published
 
 
 def experiments(
-    name: str,
+    names: Sequence[str],
     seeds: str,
     only: Sequence[str],
     units: Sequence[str],
@@ -21,8 +21,12 @@ def experiments(
     steps: int | None = None,
     epochs: int | None = None,
 ) -> tuple[list[Experiment], list[str]]:
-    """Return the selected experiments, and the user-defined units (FILE.py:Class) that they need."""
-    named = known.experiments(name)
+    """Return the selected experiments, and the user-defined units (FILE.py:Class) that they need.
+
+    A name is that of an experiment or a prefix; an experiment that several of them select is returned once.
+    """
+    named = list({e.name: e for name in names for e in known.experiments(name)}.values())
+    name = ", ".join(names)
     if like and not units:
         raise NALMError(f"--like {like} chooses the recipe of a user-defined unit: add --unit FILE.py:Class.")
     recipes = {unit_of(case): case.recipe for e in named for case in e.cases}

@@ -69,13 +69,15 @@ def run(
     show: Show | None = None,
     save_every: float = SAVE_EVERY,
     data: Path | str = "",
+    curves: bool = True,
 ) -> State:
     """Train every run of the experiments that is not yet in the folder's store; return when all are.
 
     ``workers`` is the number of processes (None: chosen by the executor), unless an ``executor`` is given;
     ``show`` is called with the state whenever it changes; without it, a failed compilation is a Python warning.
     ``units`` names user-defined units as FILE.py:Class, which the workers load; ``save_every`` is the time in seconds
-    between checkpoints, ``data`` the folder of MNIST's files.
+    between checkpoints, ``data`` the folder of MNIST's files. Without ``curves`` only the last evaluation of each
+    run is stored, which is enough for tallies; networks that read images are judged by their curves and refused.
     """
     if workers is not None and workers < 1:
         raise NALMError(f"workers must be 1 or more, or None for an automatic choice; got {workers}.")
@@ -84,13 +86,15 @@ def run(
     wanted: dict[Key, Run] = {}
     for experiment in experiments:
         check(experiment.cases)
+        if not curves and any(case.task.images for case in experiment.cases):
+            raise NALMError(f"{experiment.name} reads images and is judged by its curves: keep them.")
         for case in experiment.cases:
             for seed in experiment.seeds:
                 wanted.setdefault((case.hash, seed), Run(case, seed, len(wanted)))
     if any(run.case.task.source == "mnist" for run in _missing(wanted, Path(folder))):
         data = mnist.folder(data)
     executor = executor or Local(device, workers)
-    settings = Settings(Path(folder), executor.device, compiled, tuple(units), save_every, str(data))
+    settings = Settings(Path(folder), executor.device, compiled, tuple(units), save_every, str(data), curves)
     with Store(folder, create=True) as store:
         store.begin(_command(), torch.__version__)
         checkpoints.remove_stale_files(store.folder)

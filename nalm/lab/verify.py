@@ -9,9 +9,10 @@ import torch
 
 from nalm.config import Case
 from nalm.engine import Run, device_for, trainer
-from nalm.engine.gold import gold
+from nalm.engine.gold import is_gold
 from nalm.engine.images import mnist
 from nalm.engine.model import Network, spelled
+from nalm.engine.numbers.thresholds import uncompiled
 from nalm.engine.numbers.training import EVERY
 from nalm.engine.trainer import trainer_for
 from nalm.errors import NALMError
@@ -23,6 +24,7 @@ from nalm.units import Unit
 from nalm.units.spelling import letters
 
 TOLERANCE = 1e-3  # of a sparsity error: raw parameters are reconstructed from effective weights
+ROUNDING = 10.0  # between the gold errors of two devices; up to 4.3 was seen between a CPU and an H200
 CURVES = ("validation", "test", "sparsity")
 
 
@@ -54,7 +56,7 @@ def recompute(store: Store) -> Iterator[Finding]:
             continue
         if o.case.hash not in limits:
             limits[o.case.hash] = _threshold(o.case)
-        if not close(np.array(o.threshold), np.array(limits[o.case.hash])):
+        if not _same_threshold(o, limits[o.case.hash]):
             yield Finding(o, "threshold", o.threshold, limits[o.case.hash])
         yield from _check_curves(o, arrays)
         yield from _check_weights(o, arrays, known)
@@ -76,7 +78,14 @@ def _problem(arrays: Arrays, reads_images: bool) -> str:
 
 def _threshold(case: Case) -> float:
     """Compute the threshold of a case."""
-    return gold(case) if case.threshold.kind == "gold" else threshold(case)
+    return uncompiled(case) if is_gold(case) else threshold(case)
+
+
+def _same_threshold(o: Outcome, found: float) -> bool:
+    """Return whether a stored threshold is the one found here; gold errors are rounding, another device's differs."""
+    if is_gold(o.case):
+        return found / ROUNDING <= o.threshold <= found * ROUNDING
+    return close(np.array(o.threshold), np.array(found))
 
 
 def _check_curves(o: Outcome, arrays: Arrays) -> Iterator[Finding]:

@@ -90,7 +90,7 @@
       if (!(key in experiment.runs)) continue;
       for (const group of experiment.panels) {
         const cell = cellOf(group, key);
-        if (cell) return show(`${cell.unit}, ${group.operation}, ${cell.range}: ${experiment.runs[key].length} runs`, experiment.runs[key]);
+        if (cell) return show(`${cell.unit}, ${group.operation}, ${cell.range}: ${experiment.runs[key].length}${cell.success.n > experiment.runs[key].length ? ` of ${cell.success.n}` : ""} runs`, experiment.runs[key]);
       }
     }
   }

@@ -122,6 +122,7 @@ def _experiment(study: Study, limits: Limits) -> dict[str, Any]:
         "unfinished": study.unfinished,
         "held": min(limits.runs, max(counts, default=0)),
         "partly": any(count > limits.runs for count in counts),
+        "counted": max((s.success.n for s in study.summaries), default=0) if study.counted else 0,
     }
     return head | {section.name: section.content(study, limits) for section in SECTIONS}
 

@@ -7,7 +7,7 @@ import json
 import math
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,8 @@ from nalm.results.curves import best, points
 from nalm.results.runs import Outcome
 from nalm.results.store import Store
 
-CURVES, TRIALS = ".curves.csv", ".trials.csv"  # suffixes of tables that do not hold runs
+# suffixes of tables that do not hold runs
+CURVES, TRIALS, TALLY = ".curves.csv", ".trials.csv", ".tally.csv"
 NUMBERS = [f.name for f in fields(Outcome) if f.name not in ("case", "seed", "version", "measures")]
 READABLE = ("unit", "operation", "train", "inputs")  # columns for readers; the JSON holds the full cases
 
@@ -55,26 +56,42 @@ def table(outcomes: Iterable[Outcome]) -> str:
 
 def ship(store: Store, experiment: str, folder: Path) -> Path:
     """Write one experiment of a store as files under a folder; return the path of the table."""
-    outcomes = store.outcomes(experiment)
-    if not outcomes:
+    outcomes = finished(store, experiment)
+    path = target(store, experiment, folder)
+    write(
+        {
+            path: table(outcomes),
+            path.with_suffix(CURVES): curve_files.text(_curves(store, outcomes)),
+            path.with_suffix(".json"): described(origin(store, experiment, outcomes)),
+        }
+    )
+    return path
+
+
+def finished(store: Store, experiment: str) -> list[Outcome]:
+    """Return the finished runs of an experiment; raise if there is none."""
+    if not (outcomes := store.outcomes(experiment)):
         raise NALMError(f"{store.path} has no finished run of {experiment!r} to export.")
+    return outcomes
+
+
+def target(store: Store, experiment: str, folder: Path) -> Path:
+    """Return the path of an experiment's table under a folder; refuse a name that leads elsewhere."""
     if not all(part.strip(".") and "\\" not in part for part in experiment.split("/")):
         raise NALMError(
             f"{store.path} has an experiment called {experiment!r}, which cannot be a file's name."
         )
-    path = folder / f"{experiment}.csv"
-    files = {
-        path: table(outcomes),
-        path.with_suffix(CURVES): curve_files.text(_curves(store, outcomes)),
-        path.with_suffix(".json"): described(origin(store, experiment, outcomes)),
-    }
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        for file, content in files.items():
-            file.write_bytes(content.encode())
-    except OSError as error:
-        raise NALMError(f"The files under {folder} could not be written: {error.strerror}.") from None
-    return path
+    return folder / f"{experiment}.csv"
+
+
+def write(files: Mapping[Path, str]) -> None:
+    """Write files that belong together, and the folders that they are in."""
+    for path, content in files.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content.encode())
+        except OSError as error:
+            raise NALMError(f"{path} could not be written: {error.strerror}.") from None
 
 
 def origin(store: Store, experiment: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
@@ -140,9 +157,15 @@ def _curves(store: Store, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, in
 
 def experiments(folder: Path) -> dict[str, Path]:
     """Find the tables under a folder that have a JSON file beside them, by experiment name."""
-    found = (p for p in sorted(folder.rglob("*.csv")) if not p.name.endswith((CURVES, TRIALS)))
+    found = (p for p in sorted(folder.rglob("*.csv")) if not p.name.endswith((CURVES, TRIALS, TALLY)))
     tables = [p for p in found if p.with_suffix(".json").is_file()]
     return {p.relative_to(folder).with_suffix("").as_posix(): p for p in tables}
+
+
+def tallied(folder: Path) -> dict[str, Path]:
+    """Find the tables of tallies under a folder that have a JSON file beside them, by experiment name."""
+    found = [p for p in sorted(folder.rglob(f"*{TALLY}")) if p.with_suffix(".json").is_file()]
+    return {p.relative_to(folder).as_posix().removesuffix(TALLY): p for p in found}
 
 
 def about(path: Path) -> dict[str, Any]:

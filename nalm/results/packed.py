@@ -23,19 +23,24 @@ class Finished:
     blobs: list[bytes]  # for each run its packed arrays
 
     @classmethod
-    def of(cls, runs: Runs) -> "Finished":
-        """Serialise these runs."""
-        return cls(runs.lines(), [pack(run_arrays(runs, i)) for i in range(len(runs))])
+    def of(cls, runs: Runs, curves: bool = True) -> "Finished":
+        """Serialise these runs; without ``curves``, of these the last evaluation only."""
+        return cls(runs.lines(), [pack(run_arrays(runs, i, curves)) for i in range(len(runs))])
 
 
-def run_arrays(runs: Runs, i: int) -> Arrays:
-    """Return curves, final weights, measures, records and trajectories of run ``i`` by name."""
-    arrays: Arrays = {"steps": runs.steps[i]}
-    arrays |= {name: getattr(runs, name)[i] for name in ("validation", "test", "sparsity")}
+def run_arrays(runs: Runs, i: int, curves: bool = True) -> Arrays:
+    """Return curves, final weights, measures, records and trajectories of run ``i`` by name.
+
+    Without ``curves`` there are no trajectories, and the curves have one point, the last.
+    """
+    kept = slice(None) if curves else slice(-1, None)
+    arrays: Arrays = {"steps": runs.steps[i][kept]}
+    arrays |= {name: getattr(runs, name)[i][kept] for name in ("validation", "test", "sparsity")}
     arrays |= {f"weights.{n}": w for n, w in runs.weights[i].items()}
     arrays |= {f"measures.{n}": np.array(v) for n, v in runs.measures[i].items()}
     arrays |= {f"records.{n}": r for n, r in runs.records[i].items()}
-    return arrays | {f"trajectories.{n}": w for n, w in runs.trajectories[i].items()}
+    paths = runs.trajectories[i] if curves else {}
+    return arrays | {f"trajectories.{n}": w for n, w in paths.items()}
 
 
 def pack(arrays: Arrays) -> bytes:

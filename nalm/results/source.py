@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,9 +10,11 @@ import numpy as np
 
 from nalm.errors import NALMError
 from nalm.results import files as shipped
+from nalm.results import tally_files
 from nalm.results.curves import best, points
 from nalm.results.runs import Outcome
 from nalm.results.store import NAME, Store
+from nalm.results.tally import Tally
 
 Results = dict[str, list[Outcome]]  # experiment -> its finished runs
 Curves = dict[
@@ -32,6 +34,8 @@ class Recorded:
     curves: Curves
     origin: dict[str, Any]  # command, versions, device, date; empty without a finished run
     empty: tuple[str, ...] = ()  # names of cases without a finished run
+    tallies: tuple[Tally, ...] = ()  # of the same cases with more seeds, where these were shipped
+    counted: dict[str, Any] = field(default_factory=dict)  # the origin of the tallies
 
 
 def kind(where: str | Path) -> Literal["store", "shipped"]:
@@ -61,6 +65,14 @@ def outcomes(where: str | Path) -> Results:
             f"No run in {where} is finished: `nalm status --out {where}` shows what is in training."
         )
     return found
+
+
+def tallies(where: str | Path) -> dict[str, list[Tally]]:
+    """Return the shipped tallies by experiment; a store has none, since it holds the runs themselves."""
+    if kind(where) == "store":
+        return {}
+    found = shipped.tallied(Path(where))
+    return {_name(shipped.about(path), name): tally_files.read(path) for name, path in found.items()}
 
 
 def curves(where: str | Path, wanted: Results) -> dict[str, Curves]:
@@ -119,8 +131,12 @@ def _with_curves(outcomes: list[Outcome]) -> list[Outcome]:
 
 
 def _shipped_experiment(name: str, path: Path) -> Recorded:
-    about = shipped.about(path)
-    return Recorded(name, about.get("title", ""), shipped.read(path), shipped.curves(path), about)
+    about, beside = shipped.about(path), path.with_suffix(shipped.TALLY)
+    title, runs, curves = about.get("title", ""), shipped.read(path), shipped.curves(path)
+    if not beside.is_file():
+        return Recorded(name, title, runs, curves, about)
+    counted, origin = tuple(tally_files.read(beside)), shipped.about(beside)
+    return Recorded(name, title, runs, curves, about, tallies=counted, counted=origin)
 
 
 def _missing(folder: Path) -> str:

@@ -27,6 +27,7 @@ class StoredRuns:
 
     def __init__(self, path: Path, db: sqlite3.Connection):
         self.path, self.db = path, db
+        self._checked: tuple[int, int] | None = None  # the state of the file when it was last checked
 
     def finished(self) -> set[Key]:
         """Return the keys of all finished runs."""
@@ -98,7 +99,7 @@ class StoredRuns:
             for h, *values in self.db.execute(query, (experiment,) if experiment else ()):
                 if None in values:  # SQLite stores NaN as NULL; solved_at, the third value, may be None
                     values[3:] = [np.nan if v is None else v for v in values[3:]]
-                if cases[h].task.grids or cases[h].task.counts:
+                if cases[h].task.measured:
                     values.append(self._measures(h, values[0]))
                 by_case[h].append(Outcome(cases[h], *values))
         return [outcome for group in by_case.values() for outcome in group]
@@ -108,11 +109,19 @@ class StoredRuns:
         return {n.removeprefix(before): found[n].item() for n in sorted(found) if n.startswith(before)}
 
     def check(self) -> None:
-        """Raise a NALMError if a row of any table is not as nalm writes it; SQLite itself accepts any value."""
+        """Raise a NALMError if a row of any table is not as nalm writes it; SQLite itself accepts any value.
+
+        A file that did not change since the last check is not read again: with a million runs that takes seconds.
+        """
+        with readable_errors(self.path):  # changes by other processes, and by this one
+            state = self.db.execute("PRAGMA data_version").fetchone()[0], self.db.total_changes
+        if state == self._checked:
+            return
         self.experiments()
         self.cases()
         for table in ROW_CONDITIONS:
             self._check(table)
+        self._checked = state
 
     def _check(self, table: str) -> None:
         wrong = " OR ".join(f"NOT coalesce({condition}, 0)" for condition in ROW_CONDITIONS[table])

@@ -1,7 +1,6 @@
 """Summaries of many runs of a case: a few numbers, each with its interval."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,6 +8,7 @@ from nalm import stats
 from nalm.config import Case
 from nalm.config.labels import loss_of, unit_of
 from nalm.results.runs import Outcome
+from nalm.results.tally import Tally, tallies
 from nalm.stats import Interval
 
 
@@ -46,26 +46,28 @@ class Summary:
         }
 
 
-def summarise(outcomes: Sequence[Outcome]) -> list[Summary]:
-    """Return one summary per case, in the order in which the cases first appear."""
-    groups: dict[str, list[Outcome]] = {}
-    for outcome in outcomes:
-        groups.setdefault(outcome.case.hash, []).append(outcome)
-    return [_summary(runs[0].case, runs) for runs in groups.values()]
+def summarise(outcomes: Sequence[Outcome], counted: Iterable[Tally] = ()) -> list[Summary]:
+    """Return one summary per case, in the order in which the cases first appear.
+
+    A case whose runs were ``counted`` with more seeds is summarised from that tally.
+    """
+    found = {tally.case.hash: tally for tally in tallies(outcomes)}
+    for tally in counted:
+        if tally.case.hash not in found or tally.runs > found[tally.case.hash].runs:
+            found[tally.case.hash] = tally
+    return [_summary(tally) for tally in found.values()]
 
 
-def _summary(case: Case, runs: Sequence[Outcome]) -> Summary:
-    solved = [o for o in runs if o.solved]
-    steps = [o.solved_at for o in solved if o.solved_at is not None]
+def _summary(tally: Tally) -> Summary:
     return Summary(
-        case=case,
-        success=stats.success_rate([o.solved for o in runs]),
-        solved_at=stats.solved_at(steps),
-        median=stats.median(steps),
-        sparsity=stats.sparsity([o.sparsity for o in solved]),
-        formulas=tuple(Counter(o.formula for o in runs).most_common()),
-        diverged=sum(o.outcome == "diverged" for o in runs),
-        seconds=sum(o.seconds for o in runs),
+        case=tally.case,
+        success=tally.success,
+        solved_at=stats.solved_at(tally.solved_steps),
+        median=stats.median(tally.solved_steps),
+        sparsity=tally.sparsity,
+        formulas=tally.formulas,
+        diverged=tally.diverged,
+        seconds=tally.seconds,
     )
 
 

@@ -22,6 +22,23 @@ def mean(values: npt.ArrayLike, bottom: float = -inf, top: float = inf) -> Inter
     return Interval(centre * scale, low, high, n, "Student-t")
 
 
+def one_more(values: npt.ArrayLike) -> Interval:
+    r"""Return the mean, and the interval in which one more value lies with a chance of 95%.
+
+    :math:`\bar x \pm t_{0.975, n - 1}\, s \sqrt{1 + 1/n}`, for values that are normally distributed.
+
+    >>> print(one_more([1.0, 2.0, 3.0]))
+    2.00 [-2.97, 6.97]
+    """
+    x = numbers(values, NUMBERS)
+    n, method = len(x), "Student-t, one more value"
+    if n < 2:
+        return Interval(float(x[0]) if n else nan, nan, nan, n, method)
+    centre = float(x.mean())
+    half = float(scipy.special.stdtrit(n - 1, 0.975) * x.std(ddof=1)) * sqrt(1 + 1 / n)
+    return Interval(centre, centre - half, centre + half, n, method)
+
+
 def median(values: npt.ArrayLike) -> Interval:
     """Return the median with an interval of order statistics, which needs six values.
 

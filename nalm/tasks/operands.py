@@ -43,9 +43,13 @@ def subsets(case: Case, seed: int, widened: int = 0) -> list[range]:
 def masks(cases: Sequence[Case], seeds: Sequence[int]) -> Tensor:
     """Return the inputs that each run's operands add up, (runs, operands, in) of zeros and ones."""
     table = torch.zeros(len(cases), len(cases[0].task.operands) or cases[0].task.subsets, cases[0].inputs)
-    for run, (case, seed) in enumerate(zip(cases, seeds, strict=True)):
-        for k, members in enumerate(subsets(case, seed)):
-            table[run, k, list(members)] = 1.0
+    ones = [
+        (run, k, member)
+        for run, (case, seed) in enumerate(zip(cases, seeds, strict=True))
+        for k, members in enumerate(subsets(case, seed))
+        for member in members
+    ]
+    table[torch.tensor(ones).unbind(-1)] = 1.0
     return table
 
 

@@ -28,6 +28,12 @@ def threshold(case: Case, device: torch.device | str = "cpu") -> float:
     """Return the test error below which a run of this case is solved; simulate it on the device."""
     if case.threshold.kind == "fixed":
         return case.threshold.value
+    return _simulated(_deviating(case), str(device))
+
+
+@functools.lru_cache(maxsize=4096)
+def _deviating(case: Case) -> Task:
+    """Return the task that is simulated for a case; a population asks for each of its runs."""
     size = case.task.used + case.threshold.widened
     if size > case.inputs:
         raise NALMError(
@@ -36,7 +42,7 @@ def threshold(case: Case, device: torch.device | str = "cpu") -> float:
     plain = case.task.simulated()
     if case.threshold.kind == "single" and case.operation in SUMS:
         plain = plain.replace(operation="add")  # the deviation is the same for all of them
-    return _simulated(plain, str(device))
+    return plain
 
 
 @functools.lru_cache(maxsize=1024)

@@ -144,7 +144,8 @@ class Quadratic(Trainable):
     r"""Quadratic layers (Mistry 2023, eq. 7.1): :math:`y = (W_j x + b_j) \odot (W_k x + b_k) + W_l x^2 + c`.
 
     With ``widths``, as many layers before the last, without activations between them.
-    The start is unspecified in the sources; Xavier uniform and zeros here.
+    The start is unspecified in the sources; Xavier uniform and zeros here. With W_k and W_l at 0 and b_k at 1 it begins
+    as a linear layer (Fan et al. 2021, arXiv:2110.06081), which `thesis/ch7` asks for in its recipe.
     """
 
     options = ("widths",)

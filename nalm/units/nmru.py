@@ -20,7 +20,9 @@ class NMRU(EpsUnit):
         \cos\Bigl(\pi \sum_{i=1}^{2I} W_{oi} [c_i < 0]\Bigr), \qquad c = \bigl[x, 1/(x + \epsilon)\bigr]
 
     with weights in [0, 1] of shape (out, 2 in): the first half multiplies by inputs, the second by
-    their reciprocals. The epsilon is there in training only. The recipe clips the gradient's norm at 1.
+    their reciprocals. The epsilon is there in training only. The recipe clips the gradient's norm at 1; on large inputs
+    that norm overflows in float32, as in ``torch.nn.utils.clip_grad_norm_``, and the unit takes no step. The recipe's
+    ``norm="scaled"`` divides by the largest entry first (`thesis/ch5/nmru-safe-clip`).
     Departs from published code: in evaluation an input of exactly 0 whose reciprocal has weight 0
     counts as 1, where the code's 0 times infinity is not a number.
 

@@ -26,16 +26,17 @@ class SNMU(NMU):
 
     in training, with a fresh n for every sample and input, shared by the outputs; the NMU in
     evaluation. At W in {0, 1} the noise cancels. ``noise_range`` is (low, high), or "batch" for
-    :math:`U[1, 1 + 1/s]` with s the standard deviation of the batch. Hand noise in with
-    ``unit(x, noise=n)``. Departs from published code: the caller's x is left alone, and the penalty
-    ``inputs`` sees the x it is given, not the noised one.
+    :math:`U[1, 1 + 1/s]` with s the standard deviation of the batch. ``denoising="powers"`` divides by
+    :math:`\prod_i n_i^{W_{oi}}` instead (Mistry 2022c, equation 8), which needs noise above 0 and is reported to
+    fail outside the training range. Hand noise in with ``unit(x, noise=n)``. Departs from published code: the
+    caller's x is left alone, and the penalty ``inputs`` sees the x it is given, not the noised one.
 
     >>> SNMU.solved("multiply").formulas()
     [a*b]
     """
 
     noisy = True
-    options = (*NMU.options, "noise_range")
+    options = (*NMU.options, "noise_range", "denoising")
 
     def __init__(
         self,
@@ -43,6 +44,7 @@ class SNMU(NMU):
         out_features: int,
         *,
         noise_range: tuple[float, float] | Literal["batch"] = (1.0, 5.0),
+        denoising: Literal["linear", "powers"] = "linear",
         penalty: Literal["linear", "squared"] = "linear",
         bounds: Literal["clip", "penalty"] = "clip",
         generator: Generator | None = None,
@@ -57,7 +59,12 @@ class SNMU(NMU):
             if not low < high:
                 raise NALMError(f"SNMU needs noise_range=(low, high) or 'batch', got {noise_range!r}.")
             noise_range = (low, high)
+        if denoising not in ("linear", "powers"):
+            raise NALMError(f"SNMU needs denoising='linear' or 'powers', got {denoising!r}.")
+        if denoising == "powers" and noise_range != "batch" and noise_range[0] <= 0:
+            raise NALMError(f"Powers of noise need noise above 0, got noise_range={noise_range!r}.")
         self.noise_range: tuple[float, float] | Literal["batch"] = noise_range
+        self.denoising: Literal["linear", "powers"] = denoising
         super().__init__(
             in_features,
             out_features,
@@ -78,7 +85,11 @@ class SNMU(NMU):
                 f"{self.label} needs noise of x's shape {tuple(x.shape)}, got {tuple(noise.shape)}."
             )
         n = self.draw(flat) if noise is None else self.flat(noise)
-        return self.unflat(self.compute(flat * n) / self.compute(n), x)
+        return self.unflat(self.compute(flat * n) / self.factor(n), x)
+
+    def factor(self, n: Tensor) -> Tensor:
+        """Return what the noise n (*runs, batch, in) multiplies an output by when the weights are 0 or 1."""
+        return self.compute(n) if self.denoising == "linear" else F.power_product(n, self.weight)
 
     def draw(self, x: Tensor) -> Tensor:
         """Draw noise for x (*runs, batch, in)."""

@@ -64,21 +64,34 @@ def test_sequences_are_compared_beside_other_experiments(kind, request):
     assert {v.claim for v in verdicts} == set(SEQUENCES.claims)
     mine = [v for v in verdicts if v.claim.cases == (NMU.hash,)]
     rates = {v.claim.where: v for v in mine if v.claim.metric == "success_rate_at_length"}
-    assert rates["length=2"].verdict == "agrees" and rates["length=2"].ours.n == 3  # published 1, ours 3 of 3
-    assert {v.verdict for v in mine if v.claim.metric == "solved_at_mean_at_length"} == {"differs"}
-    assert {v.why for v in verdicts if v.claim.cases != (NMU.hash,)} == {"no runs of ours"}
+    assert (
+        rates["length=2"].verdict == "cannot tell" and rates["length=2"].ours.n == 3
+    )  # 10 of 10, ours 3 of 3
+    assert rates["length=2"].corrected == 1 and "too few published runs" in rates["length=2"].reason
+    steps = {v.verdict for v in mine if v.claim.metric == "solved_at_mean_at_length"}
+    assert "differs" in steps and steps <= {"differs", "cannot tell"}  # ours are 1,935
+    others = {v.why for v in verdicts if v.claim.cases != (NMU.hash,)}
+    assert others == {"no runs of ours: nalm run mnist/sequence-product"}
 
 
 def test_claims_that_differ_come_first(folder):
     order = [v.verdict for v in compare_folder(folder)[SEQUENCES.name]]
-    assert order == sorted(order, key=["differs", "agrees", "not comparable"].index) and "differs" in order
+    assert (
+        order == sorted(order, key=["differs", "agrees", "cannot tell", "not run"].index)
+        and "differs" in order
+    )
 
 
 def test_the_command_lists_the_lengths_of_sequences(folder):
     said = CliRunner().invoke(app, ["compare", str(folder), "published", "--json"])
     assert said.exit_code == 0, said.output
-    rows = [row for row in json.loads(said.stdout) if row["experiment"] == SEQUENCES.name]
+    found = json.loads(said.stdout)
+    rows = [row for row in found["numbers"] if row["experiment"] == SEQUENCES.name]
     assert len(rows) == len(SEQUENCES.claims)
-    assert any(row["verdict"] == "agrees" and row["where"] == "length=2" for row in rows)
+    (rate,) = [
+        r for r in rows if r["metric"] == "success_rate_at_length" and r["where"] == "length=2" and r["ours"]
+    ]
+    assert (rate["verdict"], rate["runs_needed"], rate["p_holm"]) == ("cannot tell", None, 1)
+    assert found["totals"]["Madsen 2020"]["cannot tell"] > 0 and "left out" in found["totals"]["Mistry 2023"]
     text = CliRunner().invoke(app, ["compare", str(folder), "published"], env={"COLUMNS": "80"}).stdout
     assert "Nothing is published" not in text and "published numbers differ from ours" in text

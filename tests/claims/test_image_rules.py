@@ -27,40 +27,37 @@ def told(experiment, found, unit, metric):
 def test_an_accuracy_is_the_mean_over_folds_in_percent():
     found = told(PRODUCT, runs(SNMU, [0.02, 0.04, 0.06]), "SNMU", "test_output_accuracy")
     assert found.ours.estimate == pytest.approx(96) and found.ours.n == 3
-    assert found.verdict == "agrees" and "epochs" not in found.why  # 96.6 lies within
-    far = told(PRODUCT, runs(SNMU, [0.5, 0.5, 0.5]), "SNMU", "test_output_accuracy")
-    assert far.verdict == "differs"
+    assert found.verdict == "cannot tell" and "epochs" not in found.why  # published without an error
+    far = told(PRODUCT, runs(SNMU, [0.5] * 10), "SNMU", "test_output_accuracy")
+    assert far.verdict == "differs"  # 96.6, whatever the spread of its ten folds
+    division = EXPERIMENTS["mnist/division"]
+    real = next(c for c in division.claims if c.unit == "ModifiedRealNPU" and c.place == "Table G.1")
+    case = next(c for c in division.cases if c.hash in real.cases)
+    near = next(v for v in verdicts(division, runs(case, [0.03] * 5 + [0.035] * 5), {}) if v.claim == real)
+    assert real.value == 97.147 and near.verdict == "agrees"
 
 
-def test_a_shorter_training_is_compared_and_said_to_be_short():
-    short = lasting(NMU, 100)
-    found = told(PRODUCT, runs(short, [0.4, 0.41, 0.42]), "NMU", "test_output_accuracy")
-    assert found.ours.estimate == pytest.approx(59) and "after 100 epochs instead of 1,000" in found.why
+def test_a_shorter_training_is_shown_and_says_which_epochs_are_missing():
+    for epochs in (99, 999):
+        short = lasting(NMU, epochs)
+        found = told(PRODUCT, runs(short, [0.4, 0.41, 0.42]), "NMU", "test_output_accuracy")
+        assert found.ours.estimate == pytest.approx(59) and found.verdict == "cannot tell"
+        assert found.why == f"mean over 3 folds: epochs {epochs + 1:,} to 1,000 are missing"
 
 
-def test_a_training_that_has_hardly_begun_is_shown_and_not_compared():
-    found = told(PRODUCT, runs(lasting(NMU, 99), [0.4, 0.4]), "NMU", "test_output_accuracy")
-    assert found.ours.estimate == pytest.approx(60) and found.verdict == "not comparable"
-    assert found.why == "mean over 2 folds: 99 of 1,000 epochs were trained"
-
-
-def test_folds_with_a_wide_interval_are_not_comparable_unless_they_differ():
+def test_folds_with_a_wide_interval_decide_nothing():
     found = told(PRODUCT, runs(NMU, [0.1, 0.4, 0.9]), "NMU", "test_output_accuracy")
-    assert found.ours.low == 0 and found.ours.high == 100
-    assert found.verdict == "not comparable" and "too few runs" in found.why
-    far = told(PRODUCT, runs(SNMU, [0.4, 0.6, 0.8]), "SNMU", "test_output_accuracy")
-    assert far.ours.high - far.ours.low > 60 and far.verdict == "differs"  # 96.6 is outside all the same
+    assert found.ours.low == 0 and found.ours.high == 100 and found.verdict == "cannot tell"
 
 
 def test_one_fold_alone_is_not_compared():
     found = told(PRODUCT, runs(NMU, [0.403]), "NMU", "test_output_accuracy")
-    assert found.ours.estimate == pytest.approx(59.7) and found.verdict == "not comparable"
-    assert found.why == "mean over one fold: one run alone has no interval"
+    assert found.ours.estimate == pytest.approx(59.7) and found.verdict == "cannot tell"
 
 
 def test_without_runs_nothing_is_compared():
     found = told(PRODUCT, runs(NMU, [0.1] * 3), "SNMU", "test_output_accuracy")
-    assert found.ours is None and found.why == "no runs of ours"
+    assert found.ours is None and found.why == "no runs of ours: nalm run mnist/product"
 
 
 def test_of_several_lengths_the_longest_counts():
@@ -73,7 +70,10 @@ def test_exact_weights_are_the_solution_and_discrete():
     right = runs(NMU, [0.1] * 7)
     wrong = [dataclasses.replace(o, seed=o.seed + 7) for o in runs(NMU, [0.1] * 3, sparsity=0.01)]
     found = told(PRODUCT, right + wrong, "NMU", "runs_with_weights_exactly_1")
-    assert found.ours.estimate == pytest.approx(70) and found.verdict == "agrees"
+    assert found.ours.estimate == pytest.approx(70) and found.p > 0.99  # 7 of 10 published folds
+    all_right = told(PRODUCT, runs(SNMU, [0.1] * 20), "SNMU", "runs_with_weights_exactly_1")
+    none_right = told(PRODUCT, runs(SNMU, [0.1] * 20, formula="a"), "SNMU", "runs_with_weights_exactly_1")
+    assert (all_right.verdict, none_right.verdict) == ("agrees", "differs")
 
 
 def test_every_number_of_both_tables_is_tied_to_its_case():
@@ -83,7 +83,7 @@ def test_every_number_of_both_tables_is_tied_to_its_case():
     assert len([c for c in claims if c.place == "Table G.1"]) == 7
     clipped = tables["Table 5.5", "NMRU", "10 folds, 5 d.p."]
     assert clipped.value == 46.891 and clipped.cases == (DIVISION["NMRU", "divide", "grad-norm clip 1"].hash,)
-    assert {c.unit for c in PRODUCT.claims} == {"NMU", "SNMU", "sNMU batch"}
+    assert {c.unit for c in PRODUCT.claims} >= {"NMU", "SNMU", "sNMU batch"}
 
 
 def test_settings_are_those_of_the_tables():

@@ -140,22 +140,28 @@ def test_published_numbers_are_judged_at_every_length():
     found = runs(given, [[9, 4.8, 9], [9, 4.9, 1], [4, 1, 9]])
     rates = judged(*found, "success_rate")
     assert len(rates) == 20 and rates["length=6"].ours == stats.wilson(2, 3)
-    assert rates["length=6"].verdict == "not comparable"  # published 0.8; ours is [0.21, 0.94]
-    assert rates["length=2"].verdict == "differs"  # published 1 [0.722, 1]
+    assert (
+        rates["length=6"].verdict == "cannot tell" and rates["length=6"].needed is None
+    )  # 8 of 10, ours 2 of 3
+    assert rates["length=2"].verdict == "cannot tell" and rates["length=2"].p > 0.05  # 10 of 10
     steps = judged(*found, "solved_at_mean").values()
-    assert len(steps) == 20 and {v.verdict for v in steps} == {"differs"}  # ours 10 and 0, published 26,000
+    assert len(steps) == 20 and {v.verdict for v in steps} == {"cannot tell"}  # ours are 10 and 0
+    steps = judged(*runs(given, [[9, 1, 9]] * 10), "solved_at_mean")
+    assert steps["length=2"].verdict == "differs"  # ours are 10, published 26,000
     sparse = judged(*found, "sparsity_error_mean").values()
     assert len(sparse) == 20 and all(v.ours.n == 2 for v in sparse)
 
 
-def test_without_curves_or_references_a_published_number_is_not_comparable():
+def test_without_curves_or_references_nothing_can_be_told():
     outcomes, curves = runs([([9, 1, 9], 1.0)], [[9, 1, 9]])
     for some, known in ((outcomes, {}), (outcomes[1:], curves)):
         found = judged(some, known, "success_rate").values()
         assert {(v.verdict, v.why) for v in found} == {
-            ("not comparable", "no curves or no reference runs of ours")
+            ("cannot tell", "no curves or no reference runs of ours")
         }
-    assert {v.why for v in judged([], {}, "success_rate").values()} == {"no runs of ours"}
+    assert {v.why for v in judged([], {}, "success_rate").values()} == {
+        f"no runs of ours: nalm run {PRODUCT.name}"
+    }
 
 
 def test_steps_are_compared_with_the_intervals_of_the_papers():
@@ -165,11 +171,11 @@ def test_steps_are_compared_with_the_intervals_of_the_papers():
     assert found == stats.solved_at_published([10, 10, 0])
 
 
-def test_three_runs_are_enough_if_all_succeed_or_all_fail():
+def test_ten_runs_are_enough_if_all_succeed_or_all_fail():
     given = [([9, 1, 9], 1.0), ([9, 3, 9], 1.0)]
-    good, bad = (runs(given, [[9, e, 9]] * 3) for e in (1, 9))
-    assert {v.verdict for v in judged(*good, "success_rate").values()} == {"agrees"}
-    assert {v.verdict for v in judged(*bad, "success_rate").values()} == {"differs"}
+    good, bad = (runs(given, [[9, e, 9]] * 10) for e in (1, 9))
+    assert judged(*good, "success_rate")["length=2"].verdict == "agrees"  # published 10 of 10
+    assert judged(*bad, "success_rate")["length=2"].verdict == "differs"
     assert {v.why for v in judged(*bad, "solved_at_mean").values()} == {"no solved run of ours"}
 
 
@@ -183,11 +189,11 @@ def test_of_several_lengths_of_training_the_longest_is_judged_and_each_has_its_r
     assert [[r.lengths[0].limit for r in rows] for rows in found.values()] == [[1, 1], [5, 5]]
     assert list(titles(found).values()) == ["multiply, 1,000 epochs", "multiply, 99 epochs"]
     rates = judged(outcomes, curves, "success_rate").values()
-    assert len(rates) == 20 and not any("99 of" in v.why for v in rates)
+    assert len(rates) == 20 and not any("missing" in v.why for v in rates)
     short = [o for o in outcomes if o.case.recipe.steps == 99 * NMU.epoch]
     rates = judged(short, curves, "success_rate").values()
-    assert {v.verdict for v in rates} == {"not comparable"}
-    assert {v.why for v in rates} == {"1 run: 99 of 1,000 epochs were trained"}
+    assert {v.verdict for v in rates} == {"cannot tell"}
+    assert all(v.why.endswith(": epochs 100 to 1,000 are missing") for v in rates)
 
 
 def test_a_row_has_the_name_that_its_experiment_gives_whatever_else_was_run():

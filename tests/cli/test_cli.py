@@ -53,10 +53,12 @@ def test_a_mistake_ends_in_one_sentence(monkeypatch, capsys):
 
 def test_numbers_that_cannot_be_compared_are_not_said_to_differ():
     claim = EXPERIMENTS["mnist/colour"].claims[0]
-    short = ClaimVerdict(claim, None, "not comparable", "60 of 1,000 epochs were trained")
+    short = ClaimVerdict(claim, None, "cannot tell", "epochs 61 to 1,000 are missing")
     same, other = (ClaimVerdict(claim, None, word, "") for word in ("agrees", "differs"))
-    assert agreement([short]) == "None of them can be compared yet: 60 of 1,000 epochs were trained."
-    assert agreement([short, same, other]) == "1 of 2 published numbers agree with ours."
+    assert agreement([short]) == (
+        "Of none of them can be told yet whether it agrees: epochs 61 to 1,000 are missing."
+    )
+    assert agreement([short, same, other]) == "Of 3 published numbers 1 agree, 1 differ, 1 cannot be told."
 
 
 @pytest.mark.parametrize("name", ["mnist/division", "mnist/sequence-losses", "thesis/ch5/main"])

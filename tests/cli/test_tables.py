@@ -9,7 +9,7 @@ from made import claim, outcomes
 from rich.console import Console
 
 from nalm.claims import judge
-from nalm.cli.tables import results
+from nalm.cli.tables import results, verdicts
 from nalm.cli.tables.experiments import listing, shown
 from nalm.cli.tables.numbers import few, number
 from nalm.cli.tables.status import tables as status_tables
@@ -50,7 +50,14 @@ def test_units_that_do_not_fit_go_into_a_second_table():
 
 def test_claims_are_shown_with_their_verdict():
     text = printed(results.beside([judge(claim("success_rate", 0.5), RUNS)]))
-    assert "differs" in text and "0.5" in text and "Fig. 1" in text
+    assert "differs" in text and "0.5" in text and "Fig. 1" in text and "p 3e-05" in text
+
+
+def test_totals_are_shown_by_paper_and_in_all():
+    counts = {"Heim 2020": {"agrees": 1_200, "not run": 3}, "Mistry 2021": {"agrees": 1}, "Nobody 1999": {}}
+    text = printed(verdicts.totals(counts))
+    assert "1,201" in text and "not run" in text and "differs" not in text and "Nobody" not in text
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_every_experiment_can_be_listed_and_shown():

@@ -6,9 +6,13 @@ from recipes import PUBLISHED
 
 from nalm import draws
 from nalm.engine import Run, train
+from nalm.engine.gold import gold_parameters
 from nalm.engine.numbers.program import Program
+from nalm.engine.numbers.training import NumberTrainer
 from nalm.experiments.heim2020 import SYSTEMS
 from nalm.experiments.thesis.ch3 import RANGES
+from nalm.experiments.thesis.ch5_ablations import small
+from nalm.tasks.authors import FromGPU
 
 pytestmark = [
     pytest.mark.slow,
@@ -26,6 +30,26 @@ def test_bits_and_uniforms_are_the_same_and_transformed_values_within_two_ulp():
         assert torch.equal(draws.symmetric(bits, kind), draws.symmetric(there, kind).cpu())
     here, far = draws.normal(bits, torch.float32), draws.normal(there, torch.float32).cpu()
     assert ((here.view(torch.int32) - far.view(torch.int32)).abs() <= 2).all()
+
+
+def test_torchs_numbers_on_a_gpu_are_known_without_one():
+    for seed in (0, 3, 2**40 + 1):
+        torch.cuda.manual_seed(seed)
+        source = FromGPU(seed)
+        for shape in ((1, 2), (1, 4), (64, 32, 3, 3), (9,)):
+            there = torch.empty(shape, device="cuda").uniform_().cpu()
+            torch.testing.assert_close(source.uniform(shape).float(), there, rtol=0, atol=1e-7)
+
+
+def test_exactly_right_weights_are_solved_on_a_gpu():
+    cases = [c for c in small() if c.inputs == 1]
+    for unit in ("ModifiedRealNPU", "NRU", "NMRU"):
+        runs = [Run(c, seed, 0) for c in cases if c.model[0].unit == unit for seed in range(3)]
+        training = NumberTrainer(runs, torch.device("cuda"))
+        for name, p in gold_parameters(training.program.cases, training.program.params).items():
+            training.program.params[name].copy_(p)
+        training._record()
+        assert training.solved_now().all()
 
 
 def test_batches_and_starts_are_the_same():

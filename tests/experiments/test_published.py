@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 import nalm
+from nalm.claims.rules.base import published_runs
+from nalm.claims.rules.spreads import MEAN
+from nalm.config import Claim
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
-from nalm.experiments.published import COLUMNS, claims, numbers, papers, parse
+from nalm.experiments.published import COLUMNS, claims, median, numbers, once, papers, parse, reasons, tied
 
 DATA = Path(nalm.__file__).parent / "data" / "claims"
 REFERENCES = Path(nalm.__file__).parents[1] / "docs" / "references.md"
@@ -60,8 +63,41 @@ def test_no_number_of_a_paper_is_listed_twice(paper):
 def test_a_task_has_the_numbers_of_all_papers_about_it():
     every = [claim for paper in papers() for claim in numbers(paper)]
     for task in {claim.task for claim in every}:
-        assert list(claims(task)) == [claim for claim in every if claim.task == task]
+        own = [claim for claim in every if claim.task == task]
+        assert list(claims(task)) == [claim for claim in own if not reasons()[claim.rows[0]]]
     assert claims("no such task") == ()
+
+
+def test_a_row_with_a_reason_not_to_be_compared_is_no_claim():
+    assert any(c.metric == "runtime" for c in numbers("mistry2023"))
+    assert not any(c.metric == "runtime" for c in claims("sequential MNIST product"))
+
+
+def test_numbers_that_are_repeated_are_one_claim_with_several_rows():
+    exact = Claim("A", "success_rate", 0.3066, n=100, unit="NMU", rows=("a:1",))
+    table = exact.replace(source="B", value=0.31, rows=("b:2",))
+    other = exact.replace(value=0.35, rows=("c:3",))
+    fewer = exact.replace(n=10, rows=("d:4",))
+    assert [c.rows for c in once([exact, table, other, fewer])] == [("a:1", "b:2"), ("c:3",), ("d:4",)]
+
+
+def test_a_claim_without_a_unit_is_tied_to_all_cases_of_its_task():
+    one, two, three = EXPERIMENTS["madsen/simple"].cases
+    cases = {("NMU", "multiply", ""): one, ("NALU", "multiply", ""): two, ("NALU", "add", ""): three}
+    claim = Claim("A", "success_threshold_mse", 1.0, operation="multiply")
+    assert [c.cases for c in tied([claim, claim.replace(unit="NMU"), claim.replace(unit="NAC")], cases)] == [
+        (one.hash, two.hash),
+        (one.hash,),
+    ]
+
+
+def test_published_points_are_summed_up_with_their_rows():
+    points = [
+        Claim("A", "mse", value, where=f"run {value}", rows=(f"a:{value:g}",)) for value in (1.0, 2.0, 9.0)
+    ]
+    found = median(points, "median_mse")
+    assert (found.value, found.low, found.high, found.n) == (2.0, 1.0, 3.0, 3)
+    assert (found.rows, found.points, found.where) == ((), ("a:1", "a:2", "a:9"), "")
 
 
 def test_claims_are_selected_by_operation_place_and_unit():
@@ -81,14 +117,14 @@ def test_names_of_units_are_those_of_the_library():
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("t,NMU,multiply,,success_rate,high,,,25,Table 1,,", "line 2 has 'high' in the column value"),
-        ("t,NMU,multiply,,success_rate,nan,,,25,Table 1,,", "line 2 has 'nan' in the column value"),
-        ("t,NMU,multiply,,success_rate,0.5,x,,25,Table 1,,", "line 2 has 'x' in the column low"),
-        ("t,NMU,multiply,,success_rate,0.5,,,2.5,Table 1,,", "line 2 has '2.5' in the column runs"),
-        ("t,NMU,multiply,,success_rate,0.5,,,0,Table 1,,", "line 2 has '0' in the column runs"),
-        ("t,NMU,multiply,,success_rate,0.5,,,25,,,", "line 2 has nothing in the column place"),
-        ("t,NMU,multiply,U[1,2),success_rate,0.5,,,25,Table 1,,", "text that holds a comma in quotes"),
-        ("t,NMU,multiply", "line 2 has not 12 cells"),
+        ("t,NMU,multiply,,success_rate,high,,,25,Table 1,,,", "line 2 has 'high' in the column value"),
+        ("t,NMU,multiply,,success_rate,nan,,,25,Table 1,,,", "line 2 has 'nan' in the column value"),
+        ("t,NMU,multiply,,success_rate,0.5,x,,25,Table 1,,,", "line 2 has 'x' in the column low"),
+        ("t,NMU,multiply,,success_rate,0.5,,,2.5,Table 1,,,", "line 2 has '2.5' in the column runs"),
+        ("t,NMU,multiply,,success_rate,0.5,,,0,Table 1,,,", "line 2 has '0' in the column runs"),
+        ("t,NMU,multiply,,success_rate,0.5,,,25,,,,", "line 2 has nothing in the column place"),
+        ("t,NMU,multiply,U[1,2),success_rate,0.5,,,25,Table 1,,,", "text that holds a comma in quotes"),
+        ("t,NMU,multiply", "line 2 has not 13 cells"),
     ],
 )
 def test_a_mistake_in_a_row_is_named_by_file_line_and_column(row, message):
@@ -103,7 +139,7 @@ def test_a_file_with_other_columns_is_refused_with_the_right_ones():
 
 
 def test_a_new_row_becomes_a_claim():
-    row = 't,NMU,multiply,"U[1,2)",success_rate,0.5,0.4,0.6,25,Table 1,a note,'
+    row = 't,NMU,multiply,"U[1,2)",success_rate,0.5,0.4,0.6,25,Table 1,a note,,'
     (claim,) = parse(lines(row), papers()["mistry2023"])
     assert (claim.unit, claim.operation, claim.where, claim.metric) == (
         *("NMU", "multiply", "U[1,2)", "success_rate"),
@@ -115,3 +151,12 @@ def test_a_new_row_becomes_a_claim():
 def test_claims_of_experiments_come_from_the_files():
     known = {c.source for paper in papers() for c in numbers(paper)}
     assert {c.source for e in EXPERIMENTS.values() for c in e.claims} <= known
+
+
+def test_no_published_number_is_judged_twice():
+    """Table A2 of Heim 2020 was there as medians and as means; the NMU on sequences under two experiments."""
+    simple = EXPERIMENTS["heim/simple"].claims
+    assert len(simple) == 24 == len({(c.unit, c.operation, c.metric) for c in simple})
+    assert all(MEAN in c.note and published_runs(c) == 20 for c in simple)
+    by_length = [c for name, e in EXPERIMENTS.items() if name.startswith("mnist/sequence") for c in e.claims]
+    assert len(by_length) == len(set(by_length)) and EXPERIMENTS["mnist/sequence-losses"].claims == ()

@@ -32,7 +32,7 @@ def mine(tmp_path):
 
 
 def ask(name="quick", seeds="", only=(), units=(), like="", steps=None):
-    return experiments(name, seeds, only, units, like, steps)[0]
+    return experiments([name], seeds, only, units, like, steps)[0]
 
 
 @pytest.mark.parametrize(
@@ -82,11 +82,11 @@ def test_fewer_steps_make_another_case():
         with pytest.raises(NALMError, match=f"--steps takes a number from 1 to .*, got {number}"):
             ask(steps=number)
         with pytest.raises(NALMError, match=f"--epochs takes a number from 1 to .*, got {number}"):
-            experiments("mnist/smoke", "", (), (), "", epochs=number)
+            experiments(["mnist/smoke"], "", (), (), "", epochs=number)
 
 
 def test_a_unit_of_ones_own_stands_beside_the_published_ones(mine):
-    found, units = experiments("thesis/ch3/mul", "", ["range=1:2"], [f"{mine}:Mine"], "")
+    found, units = experiments(["thesis/ch3/mul"], "", ["range=1:2"], [f"{mine}:Mine"], "")
     names = [unit_of(c) for c in found[0].cases]
     assert names[:-1] == ["NACMul", "NMU", "NPU", "RealNPU", "NALU", "INALU", "GNALU"]
     assert names[-1].startswith("Mine@") and units == [f"{mine}:Mine"]
@@ -163,7 +163,7 @@ def test_a_file_that_ends_the_program_is_a_sentence(mine):
 
 @pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name.startswith("mnist/")])
 def test_a_unit_of_ones_own_reads_images_like_the_others(name, mine):
-    (found,) = experiments(name, "", (), [f"{mine}:Mine"], "", epochs=2)[0]
+    (found,) = experiments([name], "", (), [f"{mine}:Mine"], "", epochs=2)[0]
     own = [case for case in found.cases if unit_of(case).startswith("Mine")]
     theirs = [case for case in found.cases if case not in own]
 

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 import nalm
 import nalm.cli.compare  # (registers its commands)
+from nalm import stats
 from nalm.cli.app import app
 from nalm.cli.tables import verdicts as verdict_tables
 from nalm.config import Growth, Layer, Ramp, Range, Recipe
@@ -38,9 +39,9 @@ def ends(train):
 
 
 def best(rows):
-    """Written anew: the most often solved; the earliest of these; the cheapest of those."""
-    top = max(r["success"]["estimate"] for r in rows)
-    rows = [r for r in rows if r["success"]["estimate"] == top]
+    """Written anew: the most often solved, by the low end of its interval; the earliest of these; the cheapest."""
+    top = max(r["success"]["low"] for r in rows)
+    rows = [r for r in rows if r["success"]["low"] == top]
     steps = {r["case"]: INFINITE if r["median"]["n"] == 0 else r["median"]["estimate"] for r in rows}
     rows = [r for r in rows if steps[r["case"]] == min(steps.values())]
     cost = min(r["seconds"] / r["success"]["n"] for r in rows)
@@ -62,7 +63,7 @@ def test_the_suggestion_is_the_best_of_the_shipped_summary(operation, train, inp
     assert json.loads(found.best.recipe.json()) == row["recipe"]
     assert found.verdict == ("solved" if row["success"]["estimate"] else "unsolved")
     assert len(found.others) == min(3, len(asked_for) - 1)
-    rates = [m.success.estimate for m in (found.best, *found.others)]
+    rates = [m.success.low for m in (found.best, *found.others)]
     assert rates == sorted(rates, reverse=True)
 
 
@@ -74,9 +75,11 @@ def test_all_four_operations_were_asked_for():
 @pytest.mark.parametrize("operation", ["add", "subtract", "multiply", "divide"])
 def test_the_command_trains_the_very_case_and_the_code_makes_the_unit(operation):
     found = suggest(operation, 1, 2, rows=CH3)
-    _, _, experiment, *only = found.best.command.split()
-    (wanted,) = asked.experiments(experiment, "", only[1::2], [], "")[0]
-    assert [case.hash for case in wanted.cases] == [found.best.case]
+    _, _, experiment, *words = found.best.command.split()
+    options = list(zip(words[::2], words[1::2], strict=True))
+    only = [value for name, value in options if name == "--only"]
+    (wanted,) = asked.experiments([experiment], dict(options).get("--seeds", ""), only, [], "")[0]
+    assert [case.hash for case in wanted.cases] == [found.best.case] and len(wanted.seeds) == found.best.n
     assert found.code == f"nalm.{found.unit}(2, 1)" and found.unit in nalm.UNITS
     made = eval(found.recipe_code, {"Recipe": Recipe, "Ramp": Ramp, "Growth": Growth})
     assert made == found.best.recipe
@@ -93,7 +96,7 @@ def test_the_command_tells_apart_what_an_experiment_has_several_of():
 
 def row(unit="NMU", solved=20, median=2_000.0, seconds=25.0, n=25, **changes):
     """A row of a summary, made by hand."""
-    number = {"estimate": solved / n, "low": 0.0, "high": 1.0, "n": n, "method": "Wilson"}
+    number = stats.wilson(solved, n).plain()
     steps = {"estimate": median, "low": None, "high": None, "n": solved, "method": "median"}
     made = {
         "experiment": "e",
@@ -121,12 +124,17 @@ def test_success_goes_first_then_steps_then_cost():
     assert found.unit == "F" and len(found.others) == 3
 
 
+def test_few_runs_that_are_all_solved_do_not_beat_many():
+    found = suggest("multiply", 1, 2, rows=[row("A", 25), row("B", 999, n=1_000)])
+    assert found.unit == "B" and "999 of 1000 runs solved" in found.sentence
+
+
 def test_the_suggestion_changes_when_the_summary_does():
     before = suggest("divide", 1, 2, rows=CH3)
     rows = copy.deepcopy(CH3)
     for r in rows:
         if r["case"] == before.best.case:
-            r["success"]["estimate"] = 0.0
+            r["success"] |= {"estimate": 0.0, "low": 0.0}
     after = suggest("divide", 1, 2, rows=rows)
     assert after.unit != before.unit and after.unit == before.others[0].unit
     without = [r for r in CH3 if r["unit"] != before.unit]

@@ -95,9 +95,7 @@ def test_nobody_tells_sums_of_a_narrow_range_apart():
 
 
 def test_the_nmu_solves_the_simple_task_where_the_nac_does_not():
-    nmu, nac = (
-        trained(madsen.SIMPLE[name, "multiply", "100 seeds"], 6, 20_000) for name in ("NMU", "NACMul")
-    )
+    nmu, nac = (trained(madsen.SIMPLE[name, "multiply", ""], 6, 20_000) for name in ("NMU", "NACMul"))
     assert nmu.solved.mean() >= 5 / 6 and not nac.solved.any()
     assert all(12_000 <= at <= 18_000 for at in nmu.solved_at if at)  # published: 14,000
 
@@ -110,7 +108,7 @@ def test_few_inputs_are_no_trouble_for_the_nmu_and_too_much_for_the_nalu():
 
 
 def test_the_nau_adds_sums_of_25_in_some_17000_steps_unless_pressed_too_hard():
-    usual = trained(madsen.DEFAULT["NAU", "add", "100 seeds"], 2, 22_000)
+    usual = trained(madsen.DEFAULT["NAU", "add", ""], 2, 22_000)
     assert all(at is not None and 10_000 < at <= 20_000 for at in usual.solved_at)  # published: 18,000
     hard = trained(madsen.REGULARISATION["NAU", "add", "lambda_hat=100"], 2, 22_000)
     assert hard.solved_at == [None, None]

@@ -55,7 +55,7 @@ def test_a_two_layer_model_trains_all_ranges_and_seeds_in_one_program():
     steps = {unit_of(c): c.recipe.steps for c in EXPERIMENTS["thesis/ch4/arithmetic"].cases}
     assert steps == {"NAU-NMU": 5_000_000, "NAU-SNMU": 2_000_000, "NAU-StgNMU": 5_000_000}
     for e in experiments("thesis/ch4/arithmetic") + experiments("thesis/ch4/noise-ranges"):
-        assert e.seeds == tuple(range(20)) and len(e.claims) >= 9
+        assert e.seeds == tuple(range(20)) and len(e.claims) >= 4
         for c in e.cases:
             assert (c.inputs, c.task.subset, c.task.overlap, c.task.used) == (100, 25, 12, 38)
             ramp = dict(c.recipe.penalties)["weight"]
@@ -71,7 +71,7 @@ def test_the_default_task_has_eleven_models_and_six_operations_in_eleven_program
     e = EXPERIMENTS["madsen/default"]
     assert len(e.cases) == 66 and {c.recipe.steps for c in e.cases} == {5_000_000}
     assert [len(runs) for runs in programs("madsen/default")] == [60] * 11
-    assert len(e.claims) == 66 + 3 * 21
+    assert sum(c.metric == "success_rate" for c in e.claims) >= 66
 
 
 def test_the_simple_task_is_two_fixed_sums_of_four_inputs():
@@ -82,14 +82,14 @@ def test_the_simple_task_is_two_fixed_sums_of_four_inputs():
 def test_sweeps_vary_one_thing_and_every_published_number_has_its_case():
     counts = {e.name.removeprefix("madsen/"): (len(e.cases), len(e.claims)) for e in experiments("madsen")}
     assert counts == {
-        "default": (66, 129),
-        "simple": (3, 12),
+        "default": (66, 398),
+        "simple": (3, 16),
         "hidden-size": (45, 79),
-        "input-size": (84, 204),
-        "overlap": (36, 84),
-        "subset": (24, 54),
+        "input-size": (84, 218),
+        "overlap": (36, 90),
+        "subset": (24, 58),
         "subsets": (40, 0),
-        "range": (35, 81),
+        "range": (35, 88),
         "regularisation": (18, 52),
         "gating": (6, 24),
         "ablation": (36, 16),

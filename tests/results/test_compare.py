@@ -153,12 +153,13 @@ def test_claims_stand_beside_the_runs_they_are_about():
     assert any(v.claim.unit == "NMU" and v.verdict == "agrees" for v in verdicts)
     words = [v.verdict for v in compare_published(published(0), {})["thesis/ch3/mul"]]
     assert "differs" in words
-    assert words == sorted(words, key=["differs", "agrees", "not comparable"].index)
+    assert words == sorted(words, key=["differs", "agrees", "cannot tell", "not run"].index)
 
 
 def test_runs_of_another_recipe_do_not_count_as_published():
     verdicts = compare_published(published(25, steps=100), {})["thesis/ch3/mul"]
-    assert {v.verdict for v in verdicts} == {"not comparable"}
+    assert {v.verdict for v in verdicts} == {"not run"}
+    assert {v.why for v in verdicts} == {"no runs of ours: nalm run thesis/ch3/mul"}
 
 
 def test_an_experiment_without_claims_is_a_sentence():
@@ -208,7 +209,10 @@ def test_what_changed_is_marked_and_counted(folders):
 def test_the_published_claims_stand_for_the_second_folder():
     text = run(ROOT / "results", "published")
     assert "published numbers differ from ours" in text.splitlines()[-1]
-    rows = json.loads(run(ROOT / "results", "published", "--json"))
+    assert max(map(len, text.splitlines())) <= 80
+    found = json.loads(run(ROOT / "results", "published", "--json"))
+    rows, totals = found["numbers"], found["totals"]
+    assert sum(n for of in totals.values() for n in of.values()) > 2_000 and "Mistry 2023" in totals
     differ = sum(row["verdict"] == "differs" for row in rows)
     assert text.splitlines()[-1].startswith(f"{differ} of ") and rows[0]["place"]
 

@@ -141,9 +141,11 @@ ROOT = Path(__file__).parents[2]
 PARTLY = {
     "madsen/default",
     "mnist/colour",
+    "mnist/division",
     "mnist/division-starts",
     "mnist/sequence-product",
-}  # of operations, of layers
+    "thesis/ch7",
+}  # of operations, of layers; units from a start that was not run yet
 FEWER = {  # seeds that some of the cases have
     "thesis/ch4/arithmetic": {5},
     "thesis/ch4/noise-ranges": {5},
@@ -231,15 +233,14 @@ def test_a_nmu_keeps_one_of_a_hundred_sums_or_three():
         assert 0.004 < o.measures["test"] < 0.007 if kept[o.seed] == 1 else o.measures["validation"] > 17
 
 
-@pytest.mark.parametrize("name", ["division", "division-starts"])
-def test_where_a_unit_divides_the_other_way_round_the_reader_reads_nine_over_the_digit(name):
-    path = ROOT / "results" / "mnist" / f"{name}.csv"
+def test_where_a_unit_divides_the_other_way_round_the_reader_reads_nine_over_the_digit():
+    path = ROOT / "results" / "mnist" / "division-starts.csv"
     curves = shipped.curves(path)
     for o in shipped.read(path):
         unit = o.case.model[0].unit
         if unit in DIVIDERS:
             counts = curves[o.case.key, o.seed]["test.confusion"].reshape(2, 10, 10).sum(0)
-            turned = unit == "NMRU" or name == "division-starts"
+            turned = unit == "NMRU" or o.case.task.start < 0
             assert o.formula == ("b/a" if turned else "a/b")
             asked = [d for d in range(1, 10) if counts[d].sum()]
             assert all(abs(counts[d].argmax() - (9 / d if turned else d)) <= turned for d in asked)

@@ -13,7 +13,19 @@ from nalm.formulas import parse as formula
 from nalm.results import checkpoints, packed
 from nalm.results.store import Store
 
-NAMES = ("store", "cells", "arrays", "checkpoint", "config", "table", "formula", "law", "tables", "images")
+NAMES = (
+    "store",
+    "cells",
+    "arrays",
+    "checkpoint",
+    "config",
+    "table",
+    "formula",
+    "law",
+    "tables",
+    "tallies",
+    "images",
+)
 
 
 def attacked(*names, count):

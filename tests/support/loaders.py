@@ -23,7 +23,7 @@ from nalm.engine.numbers import NumberTrainer
 from nalm.formulas.parse import parse
 from nalm.lab.executors.base import tensors
 from nalm.lab.status import status
-from nalm.results import checkpoints, packed
+from nalm.results import checkpoints, packed, tally_files
 from nalm.results import files as shipped
 from nalm.results.store import NAME, Store
 from nalm.results.summary import summarise
@@ -32,7 +32,7 @@ from nalm.results.summary import summarise
 def targets(folder: Path) -> list[Target]:
     """One target per loader, its files in a folder of their own."""
     found = []
-    for make in (store, cells, arrays, checkpoint, config, table, formula, law, tables, images):
+    for make in (store, cells, arrays, checkpoint, config, table, formula, law, tables, tallies, images):
         own = folder / make.__name__
         own.mkdir()
         found.append(make(own))
@@ -242,6 +242,24 @@ def tables(folder: Path) -> Target:
         shipped.curves(path)
 
     return Target("tables", [BETWEEN.join(parts)], load)
+
+
+def tallies(folder: Path) -> Target:
+    """Tallies: the JSON and the table in one, apart by a line."""
+    with Store(folder, create=True) as store:
+        store.begin("nalm run e", "2.13.0")
+        store.register(Experiment("e", "A title", (case(),), (0, 1)))
+        store.save(runs())
+        path = tally_files.ship(store, "e", folder)
+    beside = path.with_suffix(".json")
+
+    def load(data: bytes) -> None:
+        about, table = [*data.split(BETWEEN, 1), b""][:2]
+        beside.write_bytes(about)
+        path.write_bytes(table)
+        summarise([], tally_files.read(path))
+
+    return Target("tallies", [BETWEEN.join(p.read_bytes() for p in (beside, path))], load)
 
 
 def images(folder: Path) -> Target:

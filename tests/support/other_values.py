@@ -31,7 +31,12 @@ OTHER = {  # a different value for every field of every class
     | {"loss": "pcc", "then": "mape", "switch": 7, "penalties": (("w", Ramp(1)),), "l1": Growth(1e-9, 1e-7)}
     | {"l2": Growth(1e-9, 1e-7), "clip_norm": 1.0, "clip_value": 1.0, "gradient_noise": 1.0, "inalu": True}
     | {"stop_when_solved": True, "grid": 21, "decay": 0.9, "polish": 5, "starts": (("0.weight", 0.0, 1.0),)}
-    | {"weight_decay": 1e-3},
+    | {
+        "weight_decay": 1e-3,
+        "norm": "scaled",
+        "normal_starts": (("0.weight", 0.0, 1.0),),
+        "rules": "schloer",
+    },
     Threshold: {"kind": "sums", "epsilon": 1e-4, "value": 1.0, "widened": True},
     Case: {"model": (Layer("NAU"),), "task": Arithmetic("add", Range(), Range()), "recipe": Recipe(steps=1)},
     Claim: {"source": "x", "metric": "x", "value": 2.0, "low": 0.1, "high": 0.2, "n": 25, "note": "x"}
@@ -67,7 +72,7 @@ TASKS = {  # a task of every kind, and another value for each of its fields
     Recurrent("multiply", Range(1, 2), Range(2, 6), inputs=8, subset=3): {**OPERANDS, "times": (2, 3)},
     Lists("smallest", Range(1, 2), Range(2, 6)): {**RANGES, "operation": "count", "test_inputs": 9},
     SystemTask("fractional_sir", Range(1, 2), Range(2, 6)): {**RANGES, "counts": (1e-3,)},
-    TwoDigits("multiply"): PAIRS,
+    TwoDigits("multiply"): {**PAIRS, "generator": "torch"},
     Colour("multiply"): {**PAIRS, "validation": 0.3, "identity": True},
     ImageSequence("multiply"): {**DIGITS, "operation": "add", "inputs": 9, "length": 1, "lengths": (1, 2)},
 }

@@ -77,3 +77,37 @@ def test_each_run_is_scaled_by_its_own_training_data(sample, rows):
     torch.testing.assert_close(data.scaling.mean, x.mean(-2, keepdim=True))
     torch.testing.assert_close(data.scaling.factor, x.prod(-1).std(-1)[:, None, None])
     assert torch.equal(Scaling().seen(x), x) and torch.equal(Scaling().said(x), x)
+
+
+@pytest.mark.parametrize("data", ["draws", "authors"])
+def test_the_printed_min_max_takes_the_width_of_the_data_at_hand_and_all_else_from_training(data):
+    task = Arithmetic("multiply", Range(1, 2), Range(2, 6), data=data, scaling="minmax-evaluated")
+    runs = [Run(Case((Layer("NMU"),), task), seed, i) for i, seed in enumerate((3, 4))]
+    one, other = (
+        Program(
+            [Run(r.case.replace(scaling=kind), r.seed, r.place) for r in runs], torch.device("cpu"), False
+        ).data
+        for kind in ("minmax", "minmax-evaluated")
+    )
+    assert all(scaling is one.scaling for scaling in one.scalings)
+    validation, test = other.scalings
+    for scaling in (validation, test):
+        for name in ("mean", "shift", "factor"):
+            assert torch.equal(getattr(scaling, name), getattr(one.scaling, name))
+    torch.testing.assert_close(validation.width, torch.full((2, 1, 2), 0.5), rtol=1e-2, atol=0)
+    torch.testing.assert_close(test.width, torch.full((2, 1, 2), 2.0), rtol=1e-2, atol=0)
+
+
+def test_a_model_that_is_right_on_training_data_is_wrong_outside_if_each_set_has_its_own_width():
+    task = Arithmetic("select", Range(1, 2), Range(2, 6), inputs=1, subsets=1)
+    found = {}
+    for kind in ("minmax", "minmax-evaluated"):
+        case = Case((Layer("Affine"),), task.replace(scaling=kind))
+        program = Program([Run(case, 0, 0)], torch.device("cpu"), False)
+        with torch.no_grad():  # y = mean + width * z, which is x on training data
+            program.params["layers.0.factor"].fill_(1.0)
+            offset = program.data.scaling.mean / program.data.scaling.factor
+            program.params["layers.0.offset"].copy_(offset.squeeze(-2))
+        found[kind] = [float(e) for e in program.evaluate()]
+    assert max(found["minmax"]) < 1e-9
+    assert found["minmax-evaluated"][0] < 1e-4 < 1 < found["minmax-evaluated"][1]

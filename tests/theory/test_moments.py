@@ -97,3 +97,20 @@ def test_the_moments_of_the_nmu_are_those_of_equation_10(var_z):
     exact = second**inputs * (var_z + 1) ** (inputs - 1)
     assert to_input.var().item() == pytest.approx(OUTPUTS / 3 * exact, rel=0.01)
     assert to_input.var().item() != pytest.approx(OUTPUTS / 3 * (exact - 0.25**inputs), rel=0.1)
+
+
+def test_the_gradient_of_the_nac_gate_is_zero_at_first_only_if_that_of_the_weight_does_not_depend_on_it():
+    # Equation 2.38 of Mistry 2023 splits E[dL/dW dW/dM]. That holds for a dL/dW that is independent of W, but the
+    # squared error's is not: its expectation is 2 E[x^2] E[tanh^2] E[sigma sigma'].
+    u, r, runs = uniform(12), 2.0, 400_000
+    w_hat, m_hat = u(-r, r, runs, 1, 3), u(-r, r, runs, 1, 3).requires_grad_()
+    x, target = u(1, 2, runs, 1, 3), u(1, 2, runs, 1, 1)
+    y = functional_call(NAC(3, 1, dtype=torch.float64), {"w_hat": w_hat, "m_hat": m_hat}, x)
+    for loss, expected in (
+        ((y * u(0, 2, *y.shape)).sum(), 0.0),
+        ((y - target).square().sum(), 2 * 7 / 3 * (1 - math.tanh(r) / r) * math.tanh(r / 2) / (4 * r)),
+    ):
+        (found,) = torch.autograd.grad(loss, m_hat, retain_graph=True)
+        spread = found.std().item() / math.sqrt(found.numel())
+        assert found.mean().item() == pytest.approx(expected, abs=4 * spread)
+    assert expected > 20 * spread

@@ -16,6 +16,11 @@ import nalm
             lambda: nalm.SNMU(2, 1, noise_range=(5.0, 1.0)),
             r"noise_range=\(low, high\) or 'batch', got \(5.0, 1.0\)",
         ),
+        (lambda: nalm.SNMU(2, 1, denoising="power"), "denoising='linear' or 'powers', got 'power'"),
+        (
+            lambda: nalm.SNMU(2, 1, denoising="powers", noise_range=(0.0, 1.0)),
+            r"noise above 0, got noise_range=\(0.0, 1.0\)",
+        ),
         (
             lambda: nalm.ModifiedRealNPU(2, 1, towards=(0.0, 1.0)),
             r"\(-1, 1\) or \(-1, 0, 1\), got \(0.0, 1.0\)",
@@ -70,6 +75,21 @@ def test_the_batch_noise_shrinks_with_the_spread_of_the_batch():
         assert 1 <= noise.min() < 1 + 0.05 * (bound - 1)
         assert bound - 0.05 * (bound - 1) < noise.max() <= bound
     assert unit(torch.ones(4, 2)).isfinite().all()  # no spread at all
+
+
+def test_powers_of_the_noise_cancel_it_for_solved_weights_only():
+    x, noise = (0.5 + 4 * torch.rand(9, 3, generator=torch.Generator().manual_seed(s)) for s in (1, 2))
+    unit = nalm.SNMU(3, 1, denoising="powers")
+    for weight in ([1.0, 1.0, 0.0], [0.0, 0.0, 1.0]):
+        unit.assign_({"weight": tensor([weight])})
+        torch.testing.assert_close(unit(x, noise=noise), unit.eval()(x))
+        unit.train()
+    unit.assign_({"weight": tensor([[0.5, 1.0, 0.2]])})
+    w = unit.weight
+    expected = (w * noise * x + 1 - w).prod(-1) / (noise**w).prod(-1)
+    torch.testing.assert_close(unit(x, noise=noise).squeeze(-1), expected)
+    linear = nalm.SNMU(3, 1).assign_({"weight": w})
+    assert not torch.isclose(linear(x, noise=noise), unit(x, noise=noise)).any()
 
 
 def test_the_gate_bias_lets_a_nalu_work_for_both_signs():

@@ -1,21 +1,22 @@
 """Rules for networks that read images."""
 
+import dataclasses
 import math
 from collections.abc import Sequence
 
 from nalm import stats
-from nalm.claims.rules.base import NOTHING, Judgement, NamedRuns, Rule, near, word
-from nalm.claims.rules.rates import ROUNDING
+from nalm.claims.rules.base import NOTHING, Judgement, NamedRuns, Rule, published_runs, tested, undecided
+from nalm.claims.rules.rates import share
+from nalm.claims.rules.steps import ROUNDING
 from nalm.config import Claim
 from nalm.results.runs import Outcome
-from nalm.stats import Interval
+from nalm.stats import Interval, Margin
 
 PERCENT = 100.0
-LEAST = 10  # runs are compared from a tenth of the published epochs
-WIDE = 0.6  # share of the scale: an interval this wide decides nothing; that of 3 solved of 3 runs is .56
+POINTS = 5.0  # the stated difference between two accuracies, in percent
 
 
-def _epochs(runs: Sequence[Outcome]) -> tuple[int, int]:
+def epochs(runs: Sequence[Outcome]) -> tuple[int, int]:
     """Return the fewest epochs of our runs, and the published number."""
     return min(o.steps // o.case.epoch for o in runs), runs[0].case.recipe.steps // runs[0].case.epoch
 
@@ -27,32 +28,29 @@ def folds(runs: Sequence[Outcome]) -> str:
     return many if count == len(runs) else f"{len(runs)} runs of {many}"
 
 
-def verdict_if_trained_enough(
-    claim: Claim, ours: Interval, epochs: tuple[int, int], words: str, scale: float = 1.0, slack: float = 0.0
-) -> Judgement:
-    """Compare, unless our runs are too short, or so few that nearly any number would agree.
-
-    ``epochs`` are those trained and those published; ``scale`` is the range of what is measured.
-    """
-    short, wanted = epochs
-    if LEAST * short < wanted:
-        return ours, "not comparable", f"{words}: {short:,} of {wanted:,} epochs were trained"
-    words += "" if short >= wanted else f", after {short:,} epochs instead of {wanted:,}"
-    if math.isnan(ours.low):
-        return ours, "not comparable", f"{words}: one run alone has no interval"
-    agrees = near(claim, ours, slack)
-    if agrees and ours.high - ours.low > WIDE * scale:
-        return ours, "not comparable", f"{words}: too few runs, nearly any number would agree"
-    return ours, word(agrees), words
+def unless_short(found: Judgement, trained: tuple[int, int]) -> Judgement:
+    """Return the judgement, unless our runs were trained for fewer epochs than the published ones."""
+    short, wanted = trained
+    if short >= wanted:
+        return found
+    return undecided(found.ours, f"{found.why}: epochs {short + 1:,} to {wanted:,} are missing")
 
 
 def _accuracy(claim: Claim, everything: NamedRuns) -> Judgement:
-    """Compare the mean share of right outputs over folds, in percent, with Student's interval."""
+    """Compare the mean share of right outputs over folds, in percent; the published ± is one standard error.
+
+    Without one it is at most that of folds of which each is right throughout or wrong throughout.
+    """
     runs = everything.of(claim.unit, claim.where)
     if not runs:
         return NOTHING
-    ours = stats.mean([PERCENT * (1 - o.test) for o in runs], 0.0, PERCENT)
-    return verdict_if_trained_enough(claim, ours, _epochs(runs), f"mean over {folds(runs)}", PERCENT)
+    values = [PERCENT * (1 - o.test) for o in runs]
+    n = published_runs(claim)
+    widest = math.sqrt(claim.value * (PERCENT - claim.value) / (n or 1))
+    told = stats.Mean(claim.value, widest if claim.high is None else claim.high - claim.value, n)
+    test = stats.same_mean(told, stats.mean_of(values), Margin.points(POINTS))
+    found = tested(stats.mean(values, 0.0, PERCENT), test, f"mean over {folds(runs)}")
+    return unless_short(found, epochs(runs))
 
 
 def _exact(claim: Claim, everything: NamedRuns) -> Judgement:
@@ -60,11 +58,12 @@ def _exact(claim: Claim, everything: NamedRuns) -> Judgement:
     runs = everything.of(claim.unit, claim.where)
     if not runs:
         return NOTHING
-    held = stats.success_rate([o.formula == "a*b" and o.sparsity < ROUNDING for o in runs])
-    ours = Interval(PERCENT * held.estimate, PERCENT * held.low, PERCENT * held.high, held.n, held.method)
-    return verdict_if_trained_enough(
-        claim, ours, _epochs(runs), f"weights within {ROUNDING:g} of (1, 1)", PERCENT
-    )
+    held = [o.formula == "a*b" and o.sparsity < ROUNDING for o in runs]
+    found = share(claim.value / PERCENT, published_runs(claim) or len(runs), sum(held), len(held))
+    rate = stats.success_rate(held)
+    ours = Interval(PERCENT * rate.estimate, PERCENT * rate.low, PERCENT * rate.high, rate.n, rate.method)
+    why = f"weights within {ROUNDING:g} of (1, 1), {found.why}"
+    return unless_short(dataclasses.replace(found, ours=ours, why=why), epochs(runs))
 
 
 RULES: dict[str, Rule] = {

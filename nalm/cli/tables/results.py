@@ -138,8 +138,16 @@ def beside(verdicts: Iterable[ClaimVerdict]) -> Table:
         shade = {"agrees": "green", "differs": "red"}.get(v.verdict, "dim")
         c = v.claim
         label = f"{c.unit} {c.operation} {c.where}\n[dim]{c.metric}, {c.place}[/]"
-        table.add_row(label, number(c.value, c.low, c.high), interval(v.ours), f"[{shade}]{v.verdict}[/]")
+        said = f"[{shade}]{v.verdict}[/]" + (f"\n[dim]{_chance(v)}[/]" if v.verdict == "differs" else "")
+        table.add_row(label, number(c.value, c.low, c.high), interval(v.ours), said)
     return table
+
+
+def _chance(v: ClaimVerdict) -> str:
+    """Return the p of a difference, and after Holm's correction; an exact number has none."""
+    if v.p is None:
+        return "exact"
+    return f"p {v.p:.1g}" + ("" if v.corrected is None else f"\nHolm {v.corrected:.1g}")
 
 
 def compositions(rows: Sequence[dict[str, Any]]) -> Iterator[Table | str]:

@@ -1,7 +1,7 @@
 """Tables of nalm compare and nalm suggest for a terminal; names are printed as text, never as markup."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich import box
 from rich.table import Table
@@ -13,6 +13,7 @@ from nalm.lab.suggest import Measured, Suggestion
 from nalm.results.compare import LEVEL, Change
 from nalm.stats import Difference, Interval
 
+TOTALS = ("agrees", "differs", "cannot tell", "not run", "left out", "no rule")  # columns, in this order
 LINES = 30  # cases in a table; the rest is counted
 
 
@@ -94,12 +95,26 @@ def _mark(c: Change) -> Text:
     return Text("\n").join([first, *map(Text, words)]) if c.changed or words else first
 
 
+def totals(counts: Mapping[str, Mapping[str, int]]) -> Table:
+    """Show how many published numbers of each paper, and of all, have each verdict."""
+    words = [word for word in TOTALS if any(of.get(word) for of in counts.values())]
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_footer=True)
+    table.add_column("published in", Text("all"), no_wrap=True)
+    for word in words:
+        total = sum(of.get(word, 0) for of in counts.values())
+        table.add_column(word, Text(f"{total:,}"), justify="right", no_wrap=True)
+    for paper, of in counts.items():
+        if any(of.values()):
+            table.add_row(Text(safe(paper)), *(f"{of.get(word, 0):,}" for word in words))
+    return table
+
+
 def suggestion(found: Suggestion) -> Iterator[Table | Text]:
     """Show the suggestion in one sentence, then the results behind it."""
     yield Text(safe(found.sentence))
     if found.best is None:
         return
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("unit", overflow="fold", ratio=1)
     for name in ("solved [95%]", "runs", "median step", "cost of a run"):
         table.add_column(name, no_wrap=True)

@@ -107,7 +107,8 @@ class ImageProgram:
                     for n, g in gradients.items()
                 }
             if recipe.clip_norm > 0:
-                runs = optim.clip_norm({n: g.unsqueeze(0) for n, g in gradients.items()}, t["clip_norm"])
+                alone = {n: g.unsqueeze(0) for n, g in gradients.items()}
+                runs = optim.CLIPS[recipe.norm](alone, t["clip_norm"])
                 gradients = {n: g.squeeze(0) for n, g in runs.items()}
             rule = self.optimiser, t["lr"]
             update(params, gradients, slots, rule, at, lambda moved: self._learn("project", moved))
@@ -133,10 +134,10 @@ class Member:
         self.program, self.seed = program, seed
         device, case = program.device, program.case
         self.stream = torch.cuda.Stream() if device.type == "cuda" else None
-        begun = starts(program.network, seed, case.task.start, case.recipe.starts)
+        task = case.task
+        begun = starts(program.network, seed, task.start, case.recipe.starts, task.generator)
         self.params = {n: p.to(device) for n, p in begun.items()}
-        count = len(program.optimiser.slots)
-        self.slots = {n: [torch.zeros_like(p) for _ in range(count)] for n, p in self.params.items()}
+        self.slots = {n: optim.slots(program.optimiser, p) for n, p in self.params.items()}
         self.noise = {n: k.to(device) for n, k in buffers(program.network, seed).items()}
         self.at = torch.zeros((), dtype=torch.int32, device=device)
         sets = program.layout.sets(seed, program.pictures)

@@ -9,6 +9,7 @@ from torch.nn import functional as T
 from nalm import draws
 from nalm.config import Layer
 from nalm.engine.model import Between, Network
+from nalm.tasks.authors import FromGPU
 from nalm.units.noise import Noise
 from nalm.units.start import Start, Uniform
 
@@ -125,14 +126,19 @@ class Pair(TwoDigitReader):
         return softargmax(logits, self.first).unflatten(0, images.shape[:2])
 
 
-def starts(network: nn.Module, seed: int, first: int = -1, between: Between = ()) -> Tensors:
+def starts(
+    network: nn.Module, seed: int, first: int = -1, between: Between = (), generator: str = "nalm"
+) -> Tensors:
     """Return initial parameters by name, derived from the seed: layers start as published, the reader as in torch.
 
-    Layers may begin as with another seed, ``first``, and some of their parameters ``between`` two numbers.
+    Layers may begin as with another seed, ``first``, of this library's generator or of torch's on a GPU, and some of
+    their parameters ``between`` two numbers.
     """
     arithmetic = network.get_submodule("arithmetic")
     assert isinstance(arithmetic, Network)
-    begun = arithmetic.starts([first if first >= 0 else seed], torch.zeros(1), between=between)
+    own = first if first >= 0 else seed
+    torchs = FromGPU(own) if generator == "torch" else None
+    begun = arithmetic.starts([own], torch.zeros(1), between=between, source=torchs)
     found = {f"arithmetic.{n}": t[0] for n, t in begun.items()}
     modules = [(n, m) for n, m in network.named_modules() if isinstance(m, nn.Conv2d | nn.Linear)]
     for i, (name, module) in enumerate(modules):

@@ -38,8 +38,9 @@ class Data:
         numbers = LARGE if device.type == "cuda" else CACHED if short > F.UNROLL else NUMBERS
         room = max(50, min(numbers // (len(runs) * max(short, long)), self.total))
         self.rows = next(r for r in (10_000, 5_000, 2_500, 1_000, 500, 100, 50) if r <= room)
-        self.scaling = self._scaling()
         self._published: list[tuple[Tensor, Tensor]] = []
+        self.scaling = self._scaling()
+        self.scalings = [self._evaluated(which) for which in SETS]  # of the evaluation sets
 
     def _scaling(self) -> Scaling:
         """Return the scaling by the statistics of the fixed sample, or of the first 10,000 rows of training data."""
@@ -49,6 +50,18 @@ class Data:
         first = torch.zeros((), dtype=torch.int32, device=self.device)
         x = self.train(key, first, self.train.grid(self.case.task.sample or EVALUATION)).mT
         return Scaling.of(self.case.task.scaling, x, self.target(x))
+
+    def _evaluated(self, which: str) -> Scaling:
+        """Return the scaling of an evaluation set, for which the whole set is drawn if its own statistics count."""
+        kind = self.case.task.scaling
+        if kind != "minmax-evaluated":
+            return self.scaling
+        if self.case.task.data == "authors":
+            return self.scaling.evaluated(kind, evaluation(self.cases, self.target, which, self.device)[0])
+        sampler = self.train if which == "validation" else self.test
+        key = draws.keys(self.seeds, which, device=self.device)
+        first = torch.zeros((), dtype=torch.int32, device=self.device)
+        return self.scaling.evaluated(kind, sampler(key, first, sampler.grid(self.total)).mT)
 
     def grids(self) -> tuple[Tensor, Tensor]:
         """Return the positions of an evaluation's rows in both sets."""

@@ -60,8 +60,9 @@ class Evaluation:
         ) -> Tensor:
             sums = []
             for i, (x, y) in enumerate(sets(start, keys, grids) if given is None else given):
-                prediction = judges[i]("forward", {**params[i], **self._noise}, self.data.scaling.seen(x))
-                sums.append(metrics[i](self.data.scaling.said(prediction), y).sum((-2, -1)))
+                scaling = self.data.scalings[i]
+                prediction = judges[i]("forward", {**params[i], **self._noise}, scaling.seen(x))
+                sums.append(metrics[i](scaling.said(prediction), y).sum((-2, -1)))
             return torch.stack(sums, -1)
 
         long = bool(self.case.task.times)  # loops over sequences take long to compile
@@ -80,8 +81,9 @@ class Evaluation:
     @torch.no_grad()
     def predict(self, params: Tensors, x: Tensor) -> Tensor:
         """Return the outputs of the models for x (runs, rows, in)."""
-        prediction: Tensor = self._judge("forward", {**params, **self._noise}, self.data.scaling.seen(x))
-        return self.data.scaling.said(prediction)
+        scaling = self.data.scaling.evaluated(self.case.task.scaling, x)
+        prediction: Tensor = self._judge("forward", {**params, **self._noise}, scaling.seen(x))
+        return scaling.said(prediction)
 
     @torch.no_grad()
     def look(self, params: Tensors) -> tuple[Tensor, Tensors]:

@@ -22,16 +22,23 @@ def stuck(validation: Sequence[Tensor], since: Tensor, every: int) -> Tensor:
     if len(validation) < 2:
         return torch.zeros_like(since, dtype=torch.bool)
     history = torch.stack(list(validation[:-1]))  # (evaluations, runs); the last counts from now on
-    count = len(history) - since  # evaluations since a run last started
-    # In steps, the list halves in the middle of an evaluation where their number is odd: each counts in halves.
-    age = 2 * (torch.arange(len(history))[:, None] - since)
-    old = (count - age).clamp(0, 2) * (age >= 0)
-    new = 2 * (age >= 0) - old
+    old, new = halves(len(history), since)
+    recent = weighted(history, new)
+    spread = weighted((history - recent).square(), new).sqrt()
+    falls = weighted(history, old) > recent + spread
+    return ((len(history) - since) * every > WINDOW) & ~falls & (recent > 1)
 
-    def mean(values: Tensor, weights: Tensor) -> Tensor:
-        return torch.where(weights > 0, values, 0.0).mul(weights).sum(0) / weights.sum(0)
 
-    recent = mean(history, new)
-    spread = mean((history - recent).square(), new).sqrt()
-    falls = mean(history, old) > recent + spread
-    return (count * every > WINDOW) & ~falls & (recent > 1)
+def halves(length: int, since: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the weights (length, runs) of the first and second half of a history that counts from ``since`` on.
+
+    In steps, a history halves in the middle of a block where their number is odd: each block counts in halves.
+    """
+    age = 2 * (torch.arange(length)[:, None] - since)
+    old = (length - since - age).clamp(0, 2) * (age >= 0)
+    return old, 2 * (age >= 0) - old
+
+
+def weighted(values: Tensor, weights: Tensor) -> Tensor:
+    """Return the mean (runs,) of values (length, runs), each counted by its weight."""
+    return torch.where(weights > 0, values, 0.0).mul(weights).sum(0) / weights.sum(0)

@@ -13,6 +13,7 @@ from nalm.engine.compiler import Compiler, Methods
 from nalm.engine.device import threads
 from nalm.engine.graphs import Graphs
 from nalm.engine.model import Network, Tensors
+from nalm.engine.numbers import schloer
 from nalm.engine.numbers.data import Data
 from nalm.engine.numbers.evaluation import Evaluation
 from nalm.engine.numbers.settings import settings
@@ -38,9 +39,7 @@ class Program:
         starts = self._starts(torch.zeros(n))
         self.params = {name: t.to(device) for name, t in starts.items()}
         self._optimiser = optim.optimiser(case.recipe.optimiser, case.recipe.momentum, case.recipe.decay)
-        self.slots = {
-            name: [torch.zeros_like(p) for _ in self._optimiser.slots] for name, p in self.params.items()
-        }
+        self.slots = {name: optim.slots(self._optimiser, p) for name, p in self.params.items()}
         self.step = torch.zeros((), dtype=torch.int32, device=device)
         self.data = Data(runs, device)
         self._noise = {name: k.to(device) for name, k in self.network.noise_keys(self.seeds).items()}
@@ -56,7 +55,8 @@ class Program:
 
     def _starts(self, resets: Tensor) -> Tensors:
         recipe = self.case.recipe
-        return self.network.starts(self.seeds, resets, recipe.grid, recipe.starts)
+        normals = [case.recipe.normal_starts for case in self.cases]
+        return self.network.starts(self.seeds, resets, recipe.grid, recipe.starts, normals)
 
     @property
     def mode(self) -> str:
@@ -94,7 +94,7 @@ class Program:
         loss = find_loss(loss_name)
         seen = self.data.scaling.seen(SEES[loss_name](x) if loss_name in SEES else x)
 
-        def objective(p: Tensors) -> Tensor:
+        def objective(p: Tensors) -> tuple[Tensor, Tensor]:
             prediction, terms = self._learn("penalised", {**p, **self._noise, **counters}, seen, wanted)
             each = loss(self.data.scaling.said(prediction), y, x)
             for name in names:
@@ -106,17 +106,21 @@ class Program:
                 each = each + s["l1"] * _total([v.abs().flatten(1).sum(-1) for v in p.values()])
             if recipe.l2 is not None:
                 each = each + s["l2"] * _total([_norm(v) for v in p.values()])
-            return each.sum()
+            return each.sum(), each
 
-        gradients: Tensors = grad(objective)(params)
+        gradients, losses = grad(objective, has_aux=True)(params)
         if recipe.clip_norm > 0:
-            gradients = optim.clip_norm(gradients, s["clip_norm"])
+            gradients = optim.CLIPS[recipe.norm](gradients, s["clip_norm"])
         if recipe.clip_value > 0:
             gradients = optim.clip_value(gradients, s["clip_value"])
         if recipe.gradient_noise > 0:
             gradients = optim.noisy(gradients, s["gradient_noise"], s["gradient"], step)
         lr = s["lr"] if recipe.schedule == "constant" else optim.cosine(s["lr"], step, recipe.steps)
         rule = self._optimiser, lr
+        if recipe.rules:
+            s["losses"].add_(torch.stack([losses, losses.square()], -1))
+            schloer.update(params, gradients, slots, rule, step, losses)
+            return
         update(params, gradients, slots, rule, step, lambda moved: self._learn("project", moved))
 
     def advance(self, steps: int, loss_name: str) -> None:
@@ -176,10 +180,10 @@ class Program:
 
     # -- evaluation ---------------------------------------------------------------------------
 
-    def evaluate(self) -> tuple[Tensor, Tensor]:
-        """Return the errors (runs,) on the validation and test sets."""
+    def evaluate(self, params: Tensors | None = None) -> tuple[Tensor, Tensor]:
+        """Return the errors (runs,) on the validation and test sets, of other parameters if they are given."""
         with threads(len(self.runs) * self.data.rows * self.case.inputs):
-            return self.evaluation.errors(self.params)
+            return self.evaluation.errors(self.params if params is None else params)
 
     def predict(self, x: Tensor) -> Tensor:
         """Return the outputs of the models for x (runs, rows, in)."""
@@ -191,7 +195,10 @@ class Program:
 
     def restart(self, which: Tensor, resets: Tensor) -> None:
         """Draw new initial parameters for some runs; the optimiser keeps its state."""
-        fresh = self._starts(resets)
+        if self.case.recipe.rules:
+            fresh = schloer.starts(self.network, self.seeds, resets, list(self.params))
+        else:
+            fresh = self._starts(resets)
         for name, p in self.params.items():
             p.copy_(torch.where(optim.per_run(which, p), fresh[name].to(self.device), p))
 

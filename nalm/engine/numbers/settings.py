@@ -34,6 +34,8 @@ def settings(cases: Sequence[Case], seeds: Sequence[int], grid: Tensor) -> Tenso
         s[f"{name}.start"], s[f"{name}.slope"] = vector(starts), vector(slopes)
     if first.inalu:
         s["inalu"] = vector([0.0] * len(recipes))
+    if first.rules:  # of the errors of batches, the sum and the sum of squares since the last evaluation
+        s["losses"] = torch.zeros(len(recipes), 2, dtype=torch.float64, device=device)
     for name in ("l1", "l2"):
         if getattr(first, name) is not None:
             s[name] = vector([getattr(r, name).at(0) for r in recipes])

@@ -8,24 +8,21 @@ import torch
 from torch import Tensor
 
 from nalm.config import Case
-from nalm.engine.gold import gold
 from nalm.engine.measures import counted, grid_errors
-from nalm.engine.model import Network, Tensors, spelled
-from nalm.engine.numbers import inalu
+from nalm.engine.model import Tensors
+from nalm.engine.numbers import inalu, schloer
+from nalm.engine.numbers.formulas import formulas
 from nalm.engine.numbers.program import Program
+from nalm.engine.numbers.thresholds import thresholds
 from nalm.engine.plan import Run
-from nalm.engine.records import Records
+from nalm.engine.records import Records, rising
 from nalm.errors import NALMError
 from nalm.results.runs import Runs
-from nalm.tasks.threshold import threshold
-from nalm.units import Unit
-from nalm.units.spelling import letters
 
 EVERY = 1_000  # steps between evaluations
-LONGEST = 5_000  # parameters of a network whose formula is spelt
 
 
-RECORDED = ("curves", "trajectories", "steps", "places")  # parts of a state that grow
+RECORDED = ("curves", "trajectories", "steps", "places", "epochs")  # parts of a state that grow
 
 
 class NumberTrainer:
@@ -35,13 +32,11 @@ class NumberTrainer:
         self.program = Program(runs, device, compiled)
         self.case = runs[0].case
         self.at = 0
-        self.thresholds = [
-            gold(run.case) if run.case.threshold.kind == "gold" else threshold(run.case, device)
-            for run in runs
-        ]
+        self.thresholds = thresholds(self.program)
         self.records = Records(self.thresholds, whole=self.case.recipe.inalu)
         self.resets = torch.zeros(len(runs), dtype=torch.int64)
         self.since = torch.zeros(len(runs), dtype=torch.int64)  # evaluation at which a run last started
+        self.losses = schloer.Losses()
         self.seconds = 0.0
 
     @staticmethod
@@ -110,11 +105,17 @@ class NumberTrainer:
         if self.case.recipe.inalu:
             validation = self.curves["validation"]
             settings["inalu"].copy_(inalu.weight(validation[-1], self.at))
-            stuck = inalu.stuck(validation, self.since, EVERY)
-            if stuck.any():
-                self.resets += stuck
-                self.since = torch.where(stuck, len(self.steps) - 1, self.since)
-                self.program.restart(stuck.to(self.program.device), self.resets)
+            self._restart(inalu.stuck(validation, self.since, EVERY), len(self.steps) - 1)
+        if self.case.recipe.rules and self.at:
+            self.losses.add(settings["losses"])
+            self._restart(self.losses.stuck(self.since), len(self.losses.epochs))
+
+    def _restart(self, stuck: Tensor, now: int) -> None:
+        """Start some runs again; ``now`` is the evaluation."""
+        if stuck.any():
+            self.resets += stuck
+            self.since = torch.where(stuck, now, self.since)
+            self.program.restart(stuck.to(self.program.device), self.resets)
 
     # -- state --------------------------------------------------------------------------------
 
@@ -126,6 +127,7 @@ class NumberTrainer:
             f"slots.{i}.{n}": s.clone() for n, slots in program.slots.items() for i, s in enumerate(slots)
         }
         return tensors | {
+            **self.losses.state(program.settings),
             **self.records.state(),
             "at": torch.tensor(self.at),
             "resets": self.resets.clone(),
@@ -149,6 +151,7 @@ class NumberTrainer:
         self.records.restore(tensors)
         self.resets, self.since = tensors["resets"].clone(), tensors["since"].clone()
         self.seconds = float(tensors["seconds"])
+        self.losses.restore(tensors, program.settings)
         if self.steps and self.steps[-1] == self.at and self.at < self.case.recipe.steps:
             self._rules()
 
@@ -169,7 +172,7 @@ class NumberTrainer:
         needed = [f"curves.{name}" for name in self.curves] if len(steps) else []
         if (
             not (0 <= at <= self.case.recipe.steps and stride >= 1 and steps.dim() == 1)
-            or not all(_rising(t) and t.shape == steps.shape for t in (steps, places))
+            or not all(rising(t) and t.shape == steps.shape for t in (steps, places))
             or any(t.shape[:2] != (len(steps), runs) or not t.is_floating_point() for t in whole.values())
             or not all(name in whole for name in needed)
             or (len(steps) and int(steps[-1]) > at)
@@ -193,7 +196,7 @@ class NumberTrainer:
             sparsity=[curves["sparsity"][:, i] for i in range(n)],
             weights=[{name: w[i] for name, w in weights.items()} for i in range(n)],
             trajectories=[{name: t[:, i] for name, t in trajectories.items()} for i in range(n)],
-            formulas=self._formulas(),
+            formulas=formulas(program),
             thresholds=list(self.thresholds),
             seconds=[self.seconds / n] * n,
             modes=[program.mode] * n,
@@ -206,44 +209,9 @@ class NumberTrainer:
     def _measures(self) -> list[dict[str, float]]:
         """Return the measures that the case asks for at the end, with the errors there; {} if it asks for none."""
         n, case, program = len(self.program.runs), self.case, self.program
-        if not (case.task.grids or case.task.counts):
+        if not case.task.measured:
             return [{} for _ in range(n)]
         found = {name: self.curves[name][-1] for name in ("test", "validation")}
         found |= counted(program.params, case.task.counts)
         found |= grid_errors(case, program.predict, n, program.device)
         return [{name: float(values[i]) for name, values in found.items()} for i in range(n)]
-
-    def _formulas(self) -> list[str]:
-        """Return the formula of each run's rounded weights; equal weights are spelt once."""
-        program = self.program
-        one = Network(self.case.model, self.case.inputs, bool(self.case.task.times)).eval()
-        units = [part for part in one.parts() if isinstance(part, Unit)]
-        large = sum(p.numel() for p in one.parameters()) > LONGEST
-        if len(units) < len(self.case.model) or self.case.task.scaling or self.case.task.times or large:
-            return [""] * len(
-                program.runs
-            )  # baselines, scaled inputs and sequences have none; nobody reads long ones
-        weights = {name: p.cpu() for name, p in program.params.items()}
-        spelt: dict[object, str] = {}
-        texts = []
-        for i, case in enumerate(program.cases):
-            sign = True if case.task.positive else None
-            with torch.no_grad():
-                for name, p in weights.items():
-                    one.get_parameter(name).copy_(p[i])
-            known = (sign, *(tuple(w.flatten().tolist()) for u in units for w in u.rounded().values()))
-            if known not in spelt:
-                try:
-                    spelt[known] = spelled(one, letters(case.inputs, positive=sign))
-                except NALMError:
-                    spelt[known] = ""  # weights that are not numbers
-            texts.append(spelt[known])
-        return texts
-
-
-def _rising(numbers: Tensor) -> bool:
-    """Return whether these are whole numbers from 0 upwards, each larger than the one before."""
-    if numbers.ndim != 1:
-        return False
-    whole = not numbers.is_floating_point() or not len(numbers)
-    return whole and bool((numbers.diff() > 0).all()) and bool((numbers[:1] >= 0).all())

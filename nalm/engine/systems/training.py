@@ -47,7 +47,7 @@ class SystemTrainer:
         self.reading = euler.interpolation(times, STEPS).to(device)
         self.start = self._vector([START] * len(runs))
         self.optimiser = optim.optimiser(self.recipe.optimiser, self.recipe.momentum, self.recipe.decay)
-        self.slots = [torch.zeros_like(self.theta) for _ in self.optimiser.slots]
+        self.slots = optim.slots(self.optimiser, self.theta)
         self.at, self.seconds = 0, 0.0
         self.step = torch.zeros((), dtype=torch.int32, device=device)
         self.polish: lbfgs.State = {}

@@ -5,9 +5,9 @@ Mistry 2023 (An Investigation into Neural Arithmetic Logic Modules, PhD thesis),
 Departures from the papers: those of two_digits.py.
 """
 
-from nalm.config import Case, Colour, Experiment, Layer
+from nalm.config import Case, Claim, Colour, Experiment, Layer
 from nalm.experiments.mnist.two_digits import BATCH, pressed, reading
-from nalm.experiments.published import Name, claims, tied
+from nalm.experiments.published import Name, claims, once, tied
 
 COLOUR = Colour("multiply", samples=1_100, folds=3, validation=0.15, exact="rounded")
 
@@ -24,6 +24,15 @@ COLOURS: dict[Name, Case] = {
     ("MUL (solved baseline)", "multiply", "3 folds"): colour(MUL),
     ("sNMU batch", "multiply", "3 folds"): colour(BATCH),
 }
+GAIN = "sNMU batch minus MUL"  # in how many of the first digits are read
+
+
+def colour_claims() -> tuple[Claim, ...]:
+    """Return the claims about single units, and about the difference of two."""
+    found = claims("MNIST colour-channel product")
+    pair = tuple(case.hash for case in COLOURS.values())
+    return once((*tied(found, COLOURS), *(c.replace(cases=pair) for c in found if c.unit == GAIN)))
+
 
 EXPERIMENTS = (
     Experiment(
@@ -31,7 +40,7 @@ EXPERIMENTS = (
         "Does a unit learn to multiply digits that have to be found first? (thesis 4.6.1.2, Figs 4.14, 4.15, F.6)",
         tuple(map(colour, (MUL, FC, NMU, SNMU, BATCH))),
         tuple(range(3)),
-        tied(claims("MNIST colour-channel product"), COLOURS),
+        colour_claims(),
     ),
     Experiment(
         "mnist/colour-identity",

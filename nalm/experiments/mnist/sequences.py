@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from nalm.config import Case, Claim, Experiment, ImageSequence, Layer, Ramp, Recipe, Threshold, grid
 from nalm.config.images import amounts_to
 from nalm.experiments.mnist.two_digits import BATCH, EPOCHS, lasting
-from nalm.experiments.published import claims
+from nalm.experiments.published import claims, once
 
 NMU, SNMU = Layer("NMU"), Layer("SNMU")
 # squared error at the length of training, below a twentieth of the target's variance
@@ -88,7 +88,7 @@ def _figure(task: str, cases: Mapping[str, Case]) -> dict[Case, tuple[Claim, ...
     """Tie the claims of a figure of Madsen 2020 to cases, which are named as the figure names them."""
     by_length = [c for c in claims(task) if c.metric.endswith(AT_LENGTH)]
     return {
-        case.trunk: tuple(c.replace(cases=(case.hash,)) for c in by_length if c.unit == unit)
+        case.trunk: once(c.replace(cases=(case.hash,)) for c in by_length if c.unit == unit)
         for unit, case in cases.items()
     }
 
@@ -102,10 +102,11 @@ PUBLISHED: dict[Case, tuple[Claim, ...]] = (
 )
 
 
-def study(name: str, title: str, cases: Iterable[Case]) -> Experiment:
-    """Make an experiment with the claims about its cases."""
-    own = tuple(cases)
-    found = tuple(claim for case in own for claim in PUBLISHED.get(case.trunk, ()))
+def study(name: str, title: str, cases: Iterable[Case], elsewhere: Iterable[Case] = ()) -> Experiment:
+    """Make an experiment with the claims about its cases, except those that are judged in an earlier experiment."""
+    own, before = tuple(cases), {case.trunk for case in elsewhere}
+    trunks = [case.trunk for case in own if case.trunk not in before]
+    found = tuple(claim for trunk in trunks for claim in PUBLISHED.get(trunk, ()))
     return Experiment(f"mnist/{name}", title, own, SEEDS, found)
 
 
@@ -126,6 +127,7 @@ EXPERIMENTS = (
                 for recipe in (SQUARES, *OTHERS)
             ),
         ),
+        elsewhere=PRODUCTS.values(),
     ),
     study(
         "sequence-sum",

@@ -8,14 +8,20 @@ Settings are those of the tables. Where text and code differ: a quotient is judg
 ten, with the most right training outputs (code); units that divide have the same initial weights in all folds, those of
 seed 3 (text, and the names of the published files; the code has one per fold, as `mnist/division-starts`); gradients
 are clipped for the NMRU alone in Table 5.5 (text; the code clips the NRU's), and Table G.1 has both.
-From these initial weights our NMRU learns b/a in every shipped fold, and the reader learns 9/digit.
+
+The revision of the code that fixed the initial weights is not published. The published one moves the network to a GPU
+before it draws the layer's weights, so they come from torch's generator there. The layer is taken to be drawn first
+after torch.manual_seed(3); what the reader draws before it would depend on the model of the GPU. This reading is not
+verified, but fits the results: NRU and Real NPU start at (0.32, -0.30), near a/b, and the NMRU with 0.35 for b beside
+0.29 for 1/b, which is undecided, as its accuracy of 47% (standard error 14%) is. From this library's own seed 3,
+in `mnist/division-starts`, the NMRU learns b/a in every shipped fold, and the reader learns 9/digit.
 Departures: an epoch has whole batches only (703 for products, 570 for quotients); about 10,000 training samples
 are evaluated; penalties grow with every step of epochs 30 to 40, not once per epoch; the perceptron has the initial
 weights of this library.
 """
 
-from nalm.config import Case, Experiment, Layer, Ramp, Recipe, Task, Threshold, TwoDigits, grid
-from nalm.experiments.published import Name, claims, tied
+from nalm.config import Case, Claim, Experiment, Layer, Ramp, Recipe, Task, Threshold, TwoDigits, grid
+from nalm.experiments.published import Name, claims, once, tied
 
 EPOCHS = 1_000
 BATCH = Layer("SNMU", options=(("noise_range", "batch"),))
@@ -50,15 +56,20 @@ def product(layer: Layer) -> Case:
     return reading(layer, TwoDigits("multiply"))
 
 
-def quotient(layer: Layer, start: int = -1) -> Case:
+QUOTIENT = TwoDigits("divide", grid(1, 10), exact="decimals", chosen="train")
+OWN, SEED_3 = QUOTIENT, QUOTIENT.replace(start=3)  # first weights: of each fold, or the same for all
+AUTHORS = SEED_3.replace(generator="torch")
+
+
+def quotient(layer: Layer, task: Task = OWN) -> Case:
     """Make the case of a quotient of two digits from 1 to 9; an output is right to five decimals."""
-    return reading(layer, TwoDigits("divide", grid(1, 10), exact="decimals", chosen="train", start=start))
+    return reading(layer, task)
 
 
-def divider(unit: str, start: int) -> Case:
+def divider(unit: str, task: Task) -> Case:
     """Make the case of a unit that divides, with penalties on weights and gates that are not whole numbers."""
     names = ("weight", "gate") if unit == "ModifiedRealNPU" else ("weight",)
-    return pressed(quotient(Layer(unit), start), 2, *names)
+    return pressed(quotient(Layer(unit), task), 2, *names)
 
 
 MUL, FC = product(Layer("Fixed", options=(("operation", "multiply"),))), product(Layer("ProductFC"))
@@ -69,7 +80,7 @@ DIV = quotient(Layer("Fixed", options=(("operation", "divide"),)))
 MLP = quotient(PERCEPTRON)
 MLP = MLP.replace(recipe=MLP.recipe.replace(weight_decay=1e-3))
 DIVIDERS = ("ModifiedRealNPU", "NRU", "NMRU")
-REAL, NRU, NMRU = (divider(unit, start=3) for unit in DIVIDERS)
+REAL, NRU, NMRU = (divider(unit, AUTHORS) for unit in DIVIDERS)
 
 PRODUCT: dict[Name, Case] = {
     ("NMU", "multiply", "10 folds"): NMU,
@@ -89,6 +100,15 @@ DIVISION: dict[Name, Case] = {
     for unit, case in named.items()
 }
 
+
+def product_claims() -> tuple[Claim, ...]:
+    """Return the claims about single units, and about the digits that the readers of NMU and sNMU read."""
+    found = claims("MNIST isolated product")
+    both = (NMU.hash, SNMU.hash, SNMU_BATCH.hash)
+    readers = (c.replace(cases=both) for c in found if c.metric == "min_per_digit_accuracy")
+    return once((*tied(found, PRODUCT), *readers))
+
+
 SMALL = TwoDigits("multiply", source="drawn", samples=5, exact="rounded")
 SMOKE = tuple(
     lasting(reading(layer, SMALL, batch=16), 10)
@@ -101,7 +121,7 @@ EXPERIMENTS = (
         "Does a unit behind a reader of two digits learn to multiply? (thesis 4.6.1.1, Figs 4.10, 4.11, F.1, F.2, F.5)",
         (MUL, FC, NMU, SNMU, SNMU_BATCH),
         tuple(range(10)),
-        tied(claims("MNIST isolated product"), PRODUCT),
+        product_claims(),
     ),
     Experiment(
         "mnist/division",
@@ -113,7 +133,11 @@ EXPERIMENTS = (
     Experiment(
         "mnist/division-starts",
         "Does it learn to divide from any start? Where it begins as b/a, the reader can learn 9/digit instead.",
-        tuple(divider(unit, start=-1) for unit in DIVIDERS),
+        tuple(
+            case
+            for unit in DIVIDERS
+            for case in (divider(unit, OWN), divider(unit, SEED_3), clipped(divider(unit, SEED_3)))
+        ),
         tuple(range(10)),
     ),
     Experiment(

@@ -127,11 +127,27 @@ def main_claims() -> tuple[Claim, ...]:
                 metric="success_rate_difference", value=c.value / 100, unit="ModifiedRealNPU minus RealNPU"
             )
         found.append(c.replace(where=c.where.replace("mean over 9 ranges x 25 seeds", "9 ranges")))
+    found += [
+        c.replace(task="single-module div, 10 inputs", where="9 ranges") for c in claims("NMRU redundancy")
+    ]
     for inputs in (2, 10):
         found += summary(inputs, "Negative / Uniform", NEGATIVE) + summary(
             inputs, "Positive / Uniform", POSITIVE
         )
     return tuple(found)
+
+
+def discretisation_claims() -> tuple[Claim, ...]:
+    """Return the claim that the baseline has two more successes on one range than weights drawn to whole numbers."""
+    plain = "ModifiedRealNPU (clip weight gate, not constrained"
+    return tuple(
+        c.replace(
+            metric="success_rate_difference",
+            value=c.value / len(SEEDS),
+            unit=f"{plain}) minus {plain}, weight 1, gate 1)",
+        )
+        for c in claims("Real NPU discretisation")
+    )
 
 
 def lr_claims() -> tuple[Claim, ...]:
@@ -172,6 +188,7 @@ EXPERIMENTS = (
         "discretisation",
         "Does pressure towards whole gates, or whole gates and weights, help? (thesis Fig. 5.5b)",
         divide(BOTH, REAL) + divide(BOTH, GATES) + divide(BOTH, DISCRETE),
+        discretisation_claims(),
     ),
     study(
         "start",

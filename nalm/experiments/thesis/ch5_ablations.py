@@ -110,13 +110,15 @@ def small() -> tuple[Case, ...]:
 
 
 def small_claims() -> tuple[Claim, ...]:
-    """Return the claims of Table 5.6 for a/b, and the published thresholds of all three tasks."""
+    """Return the claims of Table 5.6 for a/b, the published thresholds of all three tasks, and one of the text."""
     tasks = {
         "1/a from [a]": ("reciprocal", 1),
         "1/a from [a,b]": ("reciprocal", 2),
         "a/b from [a,b]": ("divide", 2),
     }
     found = list(summary(2, "Close to 0 / Uniform", SMALL))
+    (false,) = claims("div by small magnitudes, [a,b]->1/a")
+    found.append(false.replace(task="1/a from 2 inputs", unit="ModifiedRealNPU", where=str(SMALL[0])))
     for c in claims("div by small magnitudes"):
         operation, inputs = tasks[c.operation]
         found.append(
@@ -135,6 +137,17 @@ def small_claims() -> tuple[Claim, ...]:
 DISCRETE = TEN["ModifiedRealNPU"]
 FREE = TEN["NMRU"].replace(clip_norm=0)  # no bound on the gradient
 GATED = TEN["NMRU"].replace(penalties=(*TEN["NMRU"].penalties, ("gate", DISCRETE.penalties[1][1])))
+
+
+def safely_clipped() -> tuple[Case, ...]:
+    """Make the NMRU's cases on large ranges and other distributions: its gradient clipped as published, and safely."""
+    ranges = (*NORMALS, BENFORD, *LARGE, RANGES[0], RANGES[-1])
+    return tuple(
+        case
+        for inputs, recipes in ((2, TWO), (10, TEN))
+        for norm in ("plain", "scaled")
+        for case in divide("NMRU", recipes["NMRU"].replace(norm=norm), inputs, ranges)
+    )
 
 
 def ablation_claims() -> tuple[Claim, ...]:
@@ -183,6 +196,11 @@ EXPERIMENTS = (
         "Does plain gradient descent train the NMRU? (thesis Fig. G.8)",
         divide("NMRU", TEN["NMRU"], 10) + divide("NMRU", TEN["NMRU"].replace(optimiser="sgd"), 10),
         optimiser_claims(),
+    ),
+    study(
+        "nmru-safe-clip",
+        "Are large ranges hard for the NMRU, or does the norm that clips its gradient overflow? (thesis 5.7)",
+        safely_clipped(),
     ),
     study(
         "nru-sign",

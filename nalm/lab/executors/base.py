@@ -38,6 +38,7 @@ class Settings:
     units: tuple[str, ...] = ()  # FILE.py:Class of units that are not part of the library
     save_every: float = SAVE_EVERY
     data: str = ""  # the folder of MNIST's files
+    curves: bool = True  # stored whole; otherwise their last points
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,8 @@ def _train(job: Job, settings: Settings, state: Arrays | None) -> Iterator[Messa
     results = training.results()
     last = training.final_state()
     state = None if last is None else _arrays(last)
-    yield Message("finished", job, training.at, int(results.solved.sum()), Finished.of(results), state)
+    done = Finished.of(results, settings.curves)
+    yield Message("finished", job, training.at, int(results.solved.sum()), done, state)
 
 
 def _begun(job: Job, settings: Settings, state: Arrays | None) -> Trainer:

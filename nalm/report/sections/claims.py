@@ -3,10 +3,9 @@
 from typing import Any
 
 from nalm.claims import ClaimVerdict
+from nalm.claims.rules.base import ORDER
 from nalm.report.figures import interval, number
 from nalm.report.study import Study
-
-ORDER = ("differs", "agrees", "not comparable")
 
 
 def claims(study: Study) -> list[dict[str, Any]]:
@@ -29,5 +28,7 @@ def _row(v: ClaimVerdict) -> dict[str, Any]:
         "note": c.note,
         "ours": interval(v.ours) if v.ours is not None else None,
         "verdict": v.verdict,
-        "why": v.why,
+        "why": v.reason,
+        "p": number(v.p),
+        "corrected": number(v.corrected),
     }

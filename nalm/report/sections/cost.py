@@ -19,5 +19,21 @@ def cost(study: Study) -> dict[str, Any]:
         "run_steps": steps,
         "seconds": number(sum(o.seconds for o in study.outcomes)),
         "authors": None if unknown else number(steps * AUTHORS),
-        "about": {name: study.about[name] for name in ORIGIN if name in study.about},
+        "about": _origin(study.about),
+        "counted": _counted(study.counted) if study.counted else None,
+    }
+
+
+def _origin(about: dict[str, Any]) -> dict[str, Any]:
+    return {name: about[name] for name in ORIGIN if name in about}
+
+
+def _counted(about: dict[str, Any]) -> dict[str, Any]:
+    """Return the cost and the origin of the tallies, whose runs are not here."""
+    seconds, steps = (about.get(name, 0) for name in ("seconds", "run_steps"))
+    return {
+        "runs": about.get("runs", 0),
+        "run_steps": steps,
+        "seconds": number(seconds),
+        "about": _origin(about),
     }

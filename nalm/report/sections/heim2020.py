@@ -7,7 +7,7 @@ import numpy as np
 
 from nalm.claims.rules.spreads import mean_spread, median_spread
 from nalm.config import Claim
-from nalm.experiments.heim2020 import LARGE_TASK
+from nalm.experiments.heim2020_claims import LARGE_TASK
 from nalm.experiments.published import claims
 from nalm.operations import outputs
 from nalm.report.figures import OPERATIONS, number

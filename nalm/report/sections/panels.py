@@ -1,5 +1,6 @@
 """Success, solved-at and sparsity error of every case: figures, curves of runs, and their table."""
 
+from collections import Counter
 from typing import Any
 
 from nalm import stats
@@ -35,10 +36,12 @@ def _has_paths(study: Study, key: str, most: int) -> bool:
 
 
 def _cell(s: Summary, study: Study) -> dict[str, Any]:
+    runs = study.runs[s.case.key]
     if s.case.task.used == s.case.inputs:  # the operands are the same for every seed
-        correct = [found for text, n in s.formulas for found in [right(s.case, 0, text)] * n]
+        learnt = Counter(o.formula for o in runs)
+        correct = [found for text, n in learnt.items() for found in [right(s.case, 0, text)] * n]
     else:
-        correct = [right(o.case, o.seed, o.formula) for o in study.runs[s.case.key]]
+        correct = [right(o.case, o.seed, o.formula) for o in runs]
     return {
         "case": s.case.key,
         "unit": study.labels[s.case],

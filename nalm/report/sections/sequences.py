@@ -1,6 +1,6 @@
 """Networks on sequences: errors and success by length, beside the published shares."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,29 +30,30 @@ def by_length(study: Study) -> list[dict[str, Any]]:
     """Return a block for every operation and length of training: two figures and their table."""
     found = lengths.by_length(study.outcomes, study.curves, study.name)
     titles = lengths.titles(found)
+    judged = {v.claim: v.verdict for v in study.verdicts}
     return [
         {
             "what": titles[kind].replace(kind.operation, WORDS.get(kind.operation, kind.operation)),
             "figures": [errors(rows), success(rows)],
             "lengths": [r.length for r in rows[0].lengths],
             "limits": [r.limit for r in rows[0].lengths],
-            "rows": [_row(row) for row in rows],
+            "rows": [_row(row, judged) for row in rows],
         }
         for kind, rows in found.items()
     ]
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: Row, judged: Mapping[Claim, str]) -> dict[str, Any]:
     published = lengths.published(row.case)
     return {
         "name": row.name,
         "case": row.case.key,
         "epochs": row.epochs,
-        "cells": [_cell(row, r, published.get(r.length)) for r in row.lengths],
+        "cells": [_cell(row, r, published.get(r.length), judged) for r in row.lengths],
     }
 
 
-def _cell(row: Row, r: Length, claim: Claim | None) -> dict[str, Any]:
+def _cell(row: Row, r: Length, claim: Claim | None, judged: Mapping[Claim, str]) -> dict[str, Any]:
     ours = r.success
     return {
         "solved": round(ours.estimate * ours.n),
@@ -63,7 +64,7 @@ def _cell(row: Row, r: Length, claim: Claim | None) -> dict[str, Any]:
         "error": float(np.median(r.errors)) if np.isfinite(r.errors).all() else None,
         "right": float(np.median(r.right)),
         "published": None if claim is None else claim.value,
-        "verdict": None if claim is None else compare(claim, row, r)[1],
+        "verdict": None if claim is None else judged.get(claim) or compare(claim, row, r).verdict,
     }
 
 

@@ -8,6 +8,7 @@ from nalm.config import Layer
 from nalm.engine.images.program import ImageProgram, Member
 from nalm.engine.images.readers import Classifier, Dropout, Pair, buffers, softargmax, starts
 from nalm.experiments import EXPERIMENTS
+from nalm.experiments.mnist.two_digits import DIVIDERS
 
 NMU = (Layer("NMU"),)
 
@@ -95,7 +96,23 @@ def test_units_that_divide_start_alike_and_elsewhere_apart():
         member = Member(ImageProgram(small, "", torch.device("cpu"), compiled=False), seed)
         return member.params["arithmetic.layers.0.weight"].tolist()
 
-    alike = {c.model[0].unit: c for c in EXPERIMENTS["mnist/division"].cases}
-    for case in EXPERIMENTS["mnist/division-starts"].cases:
-        published = alike[case.model[0].unit]
-        assert first(published, 0) == first(published, 1) == first(case, 3) != first(case, 0)
+    found = {(c.model[0].unit, c.task.start): c for c in EXPERIMENTS["mnist/division-starts"].cases}
+    for unit in DIVIDERS:
+        own, shared = found[unit, -1], found[unit, 3]
+        assert first(shared, 0) == first(shared, 1) == first(own, 3) != first(own, 0)
+
+
+def test_units_that_divide_start_where_torchs_seed_3_puts_them_on_a_gpu():
+    """(u0, u1, u2, u3) of torch.manual_seed(3); torch.rand(4, device="cuda"), in the published ranges of each unit."""
+    u = torch.tensor([0.8167, 0.2046, 0.1540, 0.0825])
+    wanted = {"ModifiedRealNPU": u[:2] - 0.5, "NRU": u[:2] - 0.5, "NMRU": 0.25 + 0.5 * u}
+    cases = [c for c in EXPERIMENTS["mnist/division"].cases if c.model[0].unit in DIVIDERS]
+    assert len(cases) == 6 and {(c.task.start, c.task.generator) for c in cases} == {(3, "torch")}
+    for case in cases:
+        network = Pair(case.model, case.task.first)
+        for seed in (0, 7):
+            begun = starts(network, seed, case.task.start, generator=case.task.generator)
+            assert begun["arithmetic.layers.0.weight"].flatten().tolist() == pytest.approx(
+                wanted[case.model[0].unit].tolist(), abs=1e-4
+            )
+    assert torch.equal(begun["reader.conv1.weight"], starts(network, 7)["reader.conv1.weight"])
