@@ -116,6 +116,14 @@ def test_a_deep_function_is_refused():
         node_of(value, 1)
 
 
+def test_a_tower_of_exponentials_is_printed_and_not_computed_digit_by_digit():
+    tower = Sum((), (), 1e9)
+    for _ in range(5):
+        tower = Function("exp", tower)
+    assert str(Law(Sum((A, tower), (1.0, 1.0)), NAMES)) == "a + oo"
+    assert str(Law(Function("log", Sum((), (), -1.0)), NAMES)) == "nan"
+
+
 def test_support_says_undefined_where_a_logarithm_is_and_singular_near_its_pole():
     law = Law(Sum((Function("log", A), Function("tan", B)), (1.0, 1.0)), NAMES)
     seen = nearest(law, np.array([[1.0, 0.1], [2.0, 1.0]]))

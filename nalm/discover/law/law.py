@@ -90,7 +90,12 @@ def _sympy(node: Node, symbols: list[sympy.Symbol]) -> sympy.Expr:
                 else sympy.Mul(to_sympy(coefficient), *raised)
             )
         case Function(name, argument):
-            return FUNCTIONS[name].sympy(_sympy(argument, symbols))
+            inner = _sympy(argument, symbols)
+            if inner.is_number:  # SymPy would compute exp(exp(1e9)) with all its digits
+                with np.errstate(all="ignore"):
+                    value = float(evaluate(node, np.zeros((1, len(symbols))))[0])
+                return to_sympy(value) if np.isfinite(value) else sympy.Float(value)
+            return FUNCTIONS[name].sympy(inner)
 
 
 def _keeps(node: Power) -> bool:
