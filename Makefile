@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 SOURCES := pyproject.toml constraints.txt Makefile
 
-.PHONY: demo test slow lint check report versions browser clean
+.PHONY: demo test slow integrations lint check report versions browser clean
 
 demo: .venv/.demo  ## set up and run the main job: six units, nine ranges, five seeds
 	$(BIN)/nalm run quick
@@ -18,6 +18,10 @@ test: .venv/.ready browser  ## set up and run the default tests
 
 slow: .venv/.ready browser  ## the tests that take minutes
 	$(PYTEST) -m slow
+
+integrations: .venv/.ready  ## the tests with Lightning, transformers and onnxruntime; downloads a few hundred megabytes
+	@$(PIP) --editable '.[lightning,transformers,onnx]'
+	$(PYTEST) -m 'slow or not slow' tests/networks/test_callbacks.py tests/units/test_onnx.py
 
 lint: .venv/.ready
 	$(BIN)/ruff format --check .

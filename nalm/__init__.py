@@ -20,6 +20,16 @@ _HOME: dict[str, str] = {
     "BASELINES": "nalm.units.baselines",
     # models larger than one unit
     "NETWORKS": "nalm.networks",
+    # units inside any network
+    "attach": "nalm.networks",
+    "diagnose": "nalm.networks",
+    "formulas_in": "nalm.networks",
+    "lightning_callback": "nalm.networks",
+    "penalties": "nalm.networks",
+    "project": "nalm.networks",
+    "recipe": "nalm.lab.recipes",
+    "snap": "nalm.networks",
+    "transformers_callback": "nalm.networks",
     # what is learnt, and how it is judged
     "LOSSES": "nalm.losses",
     "loss": "nalm.losses",

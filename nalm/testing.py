@@ -177,14 +177,19 @@ def _outside(unit: Unit, x: Tensor) -> Tensor:
 
 
 def check_randomness(cls: type[Unit]) -> None:
-    """Check that a generator decides the initial weights and that torch's global one is not used."""
+    """Check that a generator, or else ``torch.manual_seed``, decides the start, and that noise moves no generator."""
     before = torch.random.get_rng_state()
     first, same, other = (cls(3, 2, generator=seeded(s)) for s in (0, 0, 1))
-    free = cls(3, 2)
-    free(inputs(cls, 4, 3))
+    first(inputs(cls, 4, 3))
     assert torch.equal(before, torch.random.get_rng_state()), "torch's global generator was used"
-    for (name, a), b in zip(first.state_dict().items(), same.state_dict().values(), strict=True):
-        assert torch.equal(a, b), f"{name!r} differs between two units of the same seed"
+    first.reset_parameters(seeded(0))
+    with torch.random.fork_rng(devices=[]):
+        free = cls(3, 2)
+        torch.manual_seed(5)
+        global_ones = cls(3, 2), cls(3, 2, generator=seeded(5))
+    for one, two, what in ((first, same, "the same seed"), (*global_ones, "the same torch.manual_seed")):
+        for (name, a), b in zip(one.state_dict().items(), two.state_dict().values(), strict=True):
+            assert torch.equal(a, b), f"{name!r} differs between two units of {what}"
     states = [
         torch.cat([t.flatten().double() for t in u.state_dict().values()]) for u in (first, other, free)
     ]

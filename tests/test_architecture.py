@@ -28,7 +28,7 @@ BELOW = {
     "population": {"units"},
     "config": set(),
     "tasks": {"config"},
-    "networks": {"units", "tasks"},
+    "networks": {"units", "config", "tasks"},
     "formulas": {"units", "tasks", "config"},
     "testing": {"units", "population", "formulas"},
     "results": {"config"},

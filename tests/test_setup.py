@@ -13,7 +13,13 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-EXTRAS = PROJECT["optional-dependencies"]
+ALL_EXTRAS = PROJECT["optional-dependencies"]
+LARGE = {
+    "lightning",
+    "transformers",
+    "onnx",
+}  # `make integrations` installs them; elsewhere their tests are skipped
+EXTRAS = {name: stated for name, stated in ALL_EXTRAS.items() if name not in LARGE}
 HEAVY = {
     "ray",
     "gplearn",
@@ -71,7 +77,12 @@ def test_demo_installs_neither_clusters_nor_browsers_nor_rivals_nor_linters():
     assert asked == ["."], "the demo installs the package without extras"
 
 
-def test_tests_install_every_extra():
+def test_large_extras_have_a_target_of_their_own():
+    (*_, asked) = re.findall(r"--editable '\.\[(.*?)\]'", commands("integrations"))
+    assert set(asked.split(",")) == set(ALL_EXTRAS) - set(EXTRAS) == LARGE
+
+
+def test_tests_install_every_other_extra():
     (asked,) = re.findall(r"--editable '\.\[(.*?)\]'", commands("test"))
     assert set(asked.split(",")) == set(EXTRAS)
 

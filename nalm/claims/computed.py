@@ -112,7 +112,7 @@ def _product(sums: tuple[tuple[float, ...], ...], inputs: tuple[float, ...]) -> 
 
     from nalm.units import NAU, NMU
 
-    first, second = NAU(4, 2), NMU.solved("multiply")
+    first, second = NAU(4, 2, generator=torch.Generator()), NMU.solved("multiply")
     first.assign_({"weight": torch.tensor(sums)})
     with torch.no_grad():
         return float(second(first(torch.tensor(inputs))))

@@ -167,7 +167,8 @@ def _build(layer: Layer, width: int) -> Trainable:
     for name in options:
         if name not in known[layer.unit].options:
             raise unknown(f"option of {layer.unit}", name, known[layer.unit].options)
-    return known[layer.unit](width, layer.out, **options)
+    # The weights are replaced by draws of the runs: torch's global generator stays where it is.
+    return known[layer.unit](width, layer.out, generator=torch.Generator(), **options)
 
 
 def exact(network: Network) -> Network:

@@ -206,7 +206,7 @@ def once(found: Iterable[Claim]) -> tuple[Claim, ...]:
     """
     kept: dict[tuple[object, ...], Claim] = {}
     for c in found:
-        key = (c.metric, c.unit, c.operation, c.where, c.cases, c.n, f"{c.value:.2g}")
+        key = (c.task, c.metric, c.unit, c.operation, c.where, c.cases, c.n, f"{c.value:.2g}")
         first = kept.setdefault(key, c)
         if first is not c:
             kept[key] = first.replace(rows=first.rows + c.rows)

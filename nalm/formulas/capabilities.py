@@ -35,7 +35,7 @@ def capability(unit: type[Unit]) -> Capability:
     Capability(unit='NMU', operations=('multiply', 'select'), powers='none', gating=False,
                negative=True, discrete=True, parameters='IO')
     """
-    built = unit(3, 2)
+    built = unit(3, 2, generator=torch.Generator())
     powers = ("any" if "square" in unit.gold else "|p|≤1") if "sqrt" in unit.gold else "none"
     return Capability(
         unit.__name__,

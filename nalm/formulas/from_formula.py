@@ -36,9 +36,10 @@ def from_formula(text: str, inputs: Sequence[str] | None = None) -> Unit:
     if not names or len(set(names)) != len(names):
         raise NALMError(f"The formula {text!r} needs at least one input, each named once, got {names}.")
     x = [sympy.Symbol(n) for n in names]
-    for express in (_sum, _powers, _magnitudes, _comparison, _rule):
-        if (unit := express(expression, x)) is not None:
-            return unit.exact_()
+    with torch.random.fork_rng(devices=[]):  # initial weights, all of which are replaced
+        for express in (_sum, _powers, _magnitudes, _comparison, _rule):
+            if (unit := express(expression, x)) is not None:
+                return unit.exact_()
     raise NALMError(
         f"No single unit computes {text!r}. One unit can add and subtract inputs (coefficients -1, 0, 1), "
         f"multiply their powers (exponents {', '.join(f'{e:g}' for e in EXPONENTS)}), compare two of them, "

@@ -34,7 +34,9 @@ def _for_images(own: Case, case: Case) -> Case:
 
 def _default_recipe(name: str, inputs: int) -> Recipe:
     """Return the default recipe, with the usual sparsity penalty if the unit has a penalty called weight."""
+    import torch
+
     from nalm.units import UNITS
 
-    sparse = "weight" in UNITS[name](inputs, 1).penalties()
+    sparse = "weight" in UNITS[name](inputs, 1, generator=torch.Generator()).penalties()
     return Recipe(penalties=(("weight", Ramp(10, 20_000, 35_000)),) if sparse else ())

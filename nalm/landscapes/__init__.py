@@ -7,6 +7,8 @@ To add one: write a function without arguments that returns a ``Surface`` or ``C
 import functools
 from collections.abc import Callable
 
+import torch
+
 from nalm.errors import unknown
 from nalm.landscapes import errors as samples
 from nalm.landscapes import gold, gradients, shapes
@@ -48,4 +50,5 @@ def compute(name: str) -> Surface | Curves:
     """
     if name not in LANDSCAPES:
         raise unknown("landscape", name, LANDSCAPES)
-    return LANDSCAPES[name]()
+    with torch.random.fork_rng(devices=[]):  # initial weights of units, all of which are replaced
+        return LANDSCAPES[name]()

@@ -1,9 +1,21 @@
-"""Models of several units, and units in loops. To add one: write its file, then name its class here.
+"""Models of several units, units in loops, and units inside any network. To add a model: write its file, then name its
+class here.
 
-This room imports units and tasks.
+This room imports units, config and tasks.
 """
 
+from nalm.networks.attachment import Attachment as Attachment
+from nalm.networks.attachment import attach as attach
+from nalm.networks.callbacks import lightning_callback as lightning_callback
+from nalm.networks.callbacks import transformers_callback as transformers_callback
 from nalm.networks.composite import Composite as Composite
+from nalm.networks.diagnosis import Fault as Fault
+from nalm.networks.diagnosis import diagnose as diagnose
+from nalm.networks.inside import formulas_in as formulas_in
+from nalm.networks.inside import penalties as penalties
+from nalm.networks.inside import project as project
+from nalm.networks.inside import snap as snap
+from nalm.networks.inside import units_in as units_in
 from nalm.networks.lines import Line as Line
 from nalm.networks.lines import LineNetwork as LineNetwork
 from nalm.networks.loop import Loop as Loop

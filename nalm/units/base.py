@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import torch
-from torch import Tensor
+from torch import Generator, Tensor
 
 from nalm import functional as F
 from nalm.errors import NALMError
@@ -110,7 +110,7 @@ class Unit(Trainable):
                 f"{cls.__name__} sends each input to one output, so it cannot {operation} "
                 f"{out_features} times: use out_features=1."
             )
-        unit = cls(in_features, out_features)
+        unit = cls(in_features, out_features, generator=Generator())  # torch's global one stays where it is
         shapes = {name: w.shape for name, w in unit.weights().items()}
         gold = cls.gold_weights(operation, in_features)
         unit.assign_({n: torch.tensor(v).expand(shapes[n]) for n, v in gold.items()})

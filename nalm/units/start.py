@@ -25,16 +25,13 @@ class RandomSource(Protocol):
 
 @dataclass(frozen=True)
 class FromGenerator:
-    """A torch generator as a source; without one, a new generator seeded by the operating system."""
+    """A torch generator as a source; without one, torch's global generator of the CPU."""
 
     generator: Generator
 
     @classmethod
     def of(cls, generator: Generator | None) -> "FromGenerator":
-        if generator is None:
-            generator = Generator(device="cpu")
-            generator.seed()
-        return cls(generator)
+        return cls(torch.default_generator if generator is None else generator)
 
     def uniform(self, shape: tuple[int, ...]) -> Tensor:
         return torch.rand(shape, generator=self.generator, dtype=torch.float64, device=self.generator.device)

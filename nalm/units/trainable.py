@@ -94,8 +94,8 @@ class Trainable(nn.Module, abc.ABC):
     def reset_parameters(self, generator: Generator | None = None) -> None:
         """Draw the published initial weights.
 
-        ``generator=None`` uses a new generator seeded by the operating system. Torch's global generator is neither
-        read nor changed: ``torch.manual_seed`` has no effect here.
+        ``generator=None`` draws from torch's global generator, so that ``torch.manual_seed`` decides the weights as it
+        does for every layer of torch. Numbers are drawn on the CPU: a seed gives the same weights on every device.
         """
         if any(p.is_meta for p in self.parameters()):
             return

@@ -113,11 +113,41 @@ def test_other_seeds_and_no_generator_make_other_starts(name):
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_the_global_generator_is_left_alone(name):
+def test_without_a_generator_the_global_one_decides_and_with_one_it_is_left_alone(name):
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(7)
+        one = LAYERS[name](3, 2)
+        moved = torch.random.get_rng_state()
+        torch.manual_seed(7)
+        two = LAYERS[name](3, 2)
+        assert all(torch.equal(value, one.state_dict()[key]) for key, value in two.state_dict().items())
+        assert torch.equal(torch.random.get_rng_state(), moved)
+        two.reset_parameters(Generator().manual_seed(0))
+        LAYERS[name](3, 2, generator=Generator().manual_seed(0))
+        assert torch.equal(torch.random.get_rng_state(), moved)
+        torch.manual_seed(8)
+        other = LAYERS[name](3, 2)
+    if name in RANDOM:
+        assert not torch.equal(raw(one), raw(other))
+
+
+def test_units_that_the_library_builds_for_itself_leave_the_global_generator_alone():
+    from nalm import discover
+    from nalm.config import Arithmetic, Case, Layer, Range, Recipe
+    from nalm.discover.law.expression import Input, Power, Sum
+    from nalm.engine import train
+    from nalm.formulas.capabilities import capability
+    from nalm.formulas.from_formula import from_formula
+
     before = torch.random.get_rng_state()
-    layer = LAYERS[name](3, 2)
-    layer.reset_parameters()
-    layer.reset_parameters(Generator().manual_seed(0))
+    SNMU.solved("multiply")
+    from_formula("a*b/c")
+    from_formula("a < b")
+    capability(SNMU)
+    ratio = Power((Input(0), Input(1)), (1.0, -1.0), 2.5)
+    discover.Law(Sum((ratio, Input(1)), (1.0, 2.0), 1.0), ("a", "b")).to_module()
+    case = Case((Layer("SNMU"),), Arithmetic("multiply", Range(1, 2), Range(2, 6)), Recipe(steps=2))
+    train(case, seeds=range(2), compiled=False)
     assert torch.equal(torch.random.get_rng_state(), before)
 
 

@@ -28,7 +28,9 @@ class SumStep(nn.Module):
         super().__init__()
         self.places = tuple(places)
         w = torch.tensor([weights], dtype=torch.float64)
-        self.unit = NAU(len(places), 1, dtype=torch.float64).assign_({"weight": w.sign()})
+        self.unit = NAU(len(places), 1, generator=torch.Generator(), dtype=torch.float64).assign_(
+            {"weight": w.sign()}
+        )
         self.coefficient = nn.Parameter(w[0].abs())
         self.bias = nn.Parameter(torch.tensor([bias], dtype=torch.float64))
 
@@ -53,7 +55,7 @@ class PowerStep(nn.Module):
         super().__init__()
         self.places = tuple(places)
         p = torch.tensor([exponents], dtype=torch.float64)
-        unit = RealNPU(len(places), 1, dtype=torch.float64)
+        unit = RealNPU(len(places), 1, generator=torch.Generator(), dtype=torch.float64)
         self.unit = unit.assign_({"weight": p, "gate": torch.ones_like(p[0])}).exact_()
         self.unit.gate.requires_grad_(False)
         self.coefficient = nn.Parameter(torch.tensor([coefficient], dtype=torch.float64))

@@ -64,10 +64,11 @@ def both(units: Sequence[str], ranges: Sequence[tuple[Range, Range]]) -> tuple[C
 
 
 def summary(inputs: int, row: str, ranges: Sequence[Range]) -> tuple[Claim, ...]:
-    """Return the claims of a row of Table 5.6: mean success over ranges."""
+    """Return the claims of a row of Table 5.6: mean success over ranges, or the success on one."""
     where = AND.join(map(str, ranges))
+    metric = "mean_success_rate" if len(ranges) > 1 else "success_rate"
     found = claims(f"single-module div, {inputs} inputs", places=("Table 5.6",))
-    return tuple(c.replace(where=where) for c in found if c.where == row)
+    return tuple(c.replace(where=where, metric=metric) for c in found if c.where == row)
 
 
 def study(

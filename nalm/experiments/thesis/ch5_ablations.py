@@ -16,7 +16,7 @@ from nalm.config import (
     split,
     truncated,
 )
-from nalm.experiments.published import claims
+from nalm.experiments.published import claims, once
 from nalm.experiments.thesis.ch3 import RANGES
 from nalm.experiments.thesis.ch5 import NEW, TEN, TWO, both, divide, study, summary
 
@@ -72,7 +72,7 @@ def other_claims() -> tuple[Claim, ...]:
         found += summary(inputs, "Large magnitude / Uniform", [train for train, _ in LARGE])
         found += summary(inputs, "Large magnitude / Benford", BENFORD[:1])
         found += summary(inputs, "Close to 0 / Truncated Normal", [NORMALS[1][0]])
-    return found
+    return once(found)
 
 
 # -- division by small numbers (thesis 5.8) -----------------------------------------------------

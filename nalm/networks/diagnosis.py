@@ -1,0 +1,163 @@
+"""Find out why units inside a network do not train: ``diagnose`` looks at the network and one batch."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from nalm.errors import NALMError
+from nalm.networks.attachment import attachment_of
+from nalm.networks.inside import some_units_in
+from nalm.networks.symptoms import OFF_GRID, Objective, Seen, farthest, fixed_gates, projections, saddle
+from nalm.units.base import Trainable, Unit
+
+Said = Iterator[tuple[str, str]]  # what was seen, and what to do about it
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault: its name, the unit that has it, what was seen, and what to do about it."""
+
+    name: str
+    unit: str
+    sentence: str
+    remedy: str
+
+    def __str__(self) -> str:
+        where = f"Unit {self.unit!r}" if self.unit else "The unit"
+        return f"{self.name}: {where} {self.sentence} {self.remedy}"
+
+
+def diagnose(
+    model: nn.Module, batch: Tensor | Sequence[Tensor], *, objective: Objective | None = None
+) -> list[Fault]:
+    """Return the faults of the units inside a model, each with its remedy; an empty list if none is found.
+
+    ``batch`` is the input, or (input, target); the last is needed to find a saddle. ``objective(model, batch)`` is your
+    loss with everything that you add to it: it is only needed if you add penalties yourself instead of calling
+    ``nalm.attach``. Parameters, gradients and buffers of the model are left as they were.
+
+    ========== ==================================================================================
+    domain     inputs outside those for which the unit can be right, such as negative ones for a NAC•
+    penalty    nothing applies a penalty of the unit, or its weight stays 0 for the whole training
+    bounds     weights outside their bounds: projection is missing
+    grid       weights off their grid at the end of the training, or in evaluation
+    gate       a gate is fixed at 0 or 1 while the weights behind it are undecided
+    gradient   a gradient or an output is not finite
+    saddle     no slope, although a small step in some direction lowers the loss
+    ========== ==================================================================================
+
+    >>> import torch
+    >>> from nalm.units import NMU
+    >>> unit = NMU(2, 1, generator=torch.Generator().manual_seed(0))
+    >>> print(*diagnose(unit, torch.rand(8, 2)))
+    penalty: The unit has the penalty 'weight', which nothing applies. Call nalm.attach(model, optimiser, steps=...).
+    """
+    units = some_units_in(model)
+    for name, unit in units.items():
+        if unit.runs:
+            raise NALMError(
+                f"Unit {name!r} is a population of {tuple(unit.runs)} runs: take nalm.member(model, 0)."
+            )
+    buffers = {name: b.clone() for name, b in model.named_buffers()}
+    seen = Seen.of(model, units, batch, objective)
+    found: list[Fault] = []
+    for name, unit in units.items():
+        for look in (_domain, _penalty, _bounds, _grid, _gate, _gradient, _saddle):
+            found += [Fault(look.__name__[1:], name, *said) for said in look(name, unit, seen)]
+    for name, b in model.named_buffers():
+        b.copy_(buffers[name])
+    return found
+
+
+def _domain(name: str, unit: Trainable, seen: Seen) -> Said:
+    x = seen.inputs.get(name)
+    if x is None or not isinstance(unit, Unit) or not x.numel():
+        return
+    low, high = float(x.min()), float(x.max())
+    if unit.domain == "positive" and low < 0:
+        why = "is not a number for them" if unit.accepts == "positive" else "loses their sign"
+        yield (
+            f"({unit.label}) gets negative inputs, down to {low:.3g}, and {why}.",
+            "Use a unit for numbers of both signs (NMU, NRU, RealNPU), or pass magnitudes.",
+        )
+    if unit.domain == "boolean" and (low < 0 or high > 1):
+        yield (
+            f"({unit.label}) gets inputs from {low:.3g} to {high:.3g}, and computes with truth values between 0 and 1.",
+            "Put a comparison (NSR) or a sigmoid before it.",
+        )
+
+
+def _penalty(name: str, unit: Trainable, seen: Seen) -> Said:
+    have = sorted(unit.penalties())
+    if not have or (isinstance(unit, Unit) and unit.is_solved()) or name in seen.penalised:
+        return
+    attachment = attachment_of(unit)
+    if attachment is None:
+        names = " and ".join(map(repr, have))
+        yield (
+            f"has the penalt{'ies' if len(have) > 1 else 'y'} {names}, which nothing applies.",
+            "Call nalm.attach(model, optimiser, steps=...).",
+        )
+        return
+    recipe = attachment.recipe_of(unit)
+    for penalty, ramp in recipe.penalties:
+        if ramp.start >= recipe.steps or not ramp.weight:
+            yield (
+                f"has the penalty {penalty!r}, whose weight is 0 up to step {ramp.start:,.0f}, the training ends "
+                f"at {recipe.steps:,}.",
+                "Pass steps=..., the length of your training, to nalm.attach.",
+            )
+
+
+def _bounds(name: str, unit: Trainable, seen: Seen) -> Said:
+    for key, (value, projected) in projections(unit).items():
+        beyond = float((value - projected).abs().max())
+        if beyond > 1e-6:
+            worst = float(value.flatten()[(value - projected).abs().argmax()])
+            yield (
+                f"({unit.label}) has {key} = {worst:.3g}, outside its bounds.",
+                "Call nalm.attach(model, optimiser, steps=...), or nalm.project(model) after every optimiser step.",
+            )
+
+
+def _grid(name: str, unit: Trainable, seen: Seen) -> Said:
+    if not isinstance(unit, Unit):
+        return
+    attachment = attachment_of(unit)
+    over = attachment is not None and attachment.step >= attachment.recipe_of(unit).steps
+    weight, distance = farthest(unit)
+    if distance > OFF_GRID and (over or not unit.training):
+        yield (
+            f"({unit.label}) has a {weight} that is {distance:.2g} away from its grid: it does not compute a formula.",
+            "Train longer or with a larger penalty weight, or compare the error before and after nalm.snap(model).",
+        )
+
+
+def _gate(name: str, unit: Trainable, seen: Seen) -> Said:
+    if not isinstance(unit, Unit) or farthest(unit, gates=False)[1] <= OFF_GRID:
+        return
+    for key, side in fixed_gates(unit, seen.inputs.get(name), seen.gradients[name]):
+        yield (
+            f"({unit.label}) has a {key} fixed at {side} that no gradient moves, while other weights are undecided.",
+            "Start again from another seed, with a smaller learning rate or smaller inputs.",
+        )
+
+
+def _gradient(name: str, unit: Trainable, seen: Seen) -> Said:
+    bad = [key for key, g in seen.gradients[name].items() if not bool(g.isfinite().all())]
+    if bad or name in seen.overflown:
+        what = f"a gradient of {', '.join(bad)}" if bad else "an output"
+        size = float(seen.inputs[name].abs().max()) if name in seen.inputs else float("nan")
+        yield (
+            f"({unit.label}) has {what} that is not finite; its largest input is {size:.3g}.",
+            "Scale the inputs, lower the learning rate, or give the recipe a clip_norm.",
+        )
+
+
+def _saddle(name: str, unit: Trainable, seen: Seen) -> Said:
+    if seen.loss is not None and saddle(unit, seen, name):
+        yield (
+            f"({unit.label}) lies at a saddle: its gradient is 0, and yet a small step lowers the loss.",
+            "Start again with reset_parameters(), or add a little noise to its weights.",
+        )

@@ -1,0 +1,54 @@
+"""Units and laws as ONNX, computed by onnxruntime where it is installed: the same numbers as in torch."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+import torch
+from random_laws import random_law
+
+from nalm.testing import inputs, seeded
+from nalm.units import UNITS
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),  # of the exporters, about themselves
+    pytest.mark.skipif(
+        any(importlib.util.find_spec(name) is None for name in ("onnx", "onnxscript", "onnxruntime")),
+        reason="onnx, onnxscript and onnxruntime are not installed",
+    ),
+]
+BUILT_IN = [name for name in UNITS if "@" not in name]
+
+
+def through_onnx(module: torch.nn.Module, example: torch.Tensor, rows: torch.Tensor, path, dynamo: bool):
+    """Export with a batch of any size and compute other rows with onnxruntime."""
+    import onnxruntime
+
+    options = (
+        {"dynamo": True, "dynamic_shapes": {"x": {0: torch.export.Dim("rows", min=2)}}}
+        if dynamo
+        else {"dynamo": False, "dynamic_axes": {"x": {0: "rows"}}}
+    )
+    torch.onnx.export(module, (example,), path, input_names=["x"], verbose=False, **options)
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    (y,) = session.run(None, {"x": rows.numpy()})
+    return y
+
+
+@pytest.mark.parametrize("dynamo", [True, False], ids=["dynamo", "script"])
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_a_unit_computes_the_same_in_onnxruntime(name, dynamo, tmp_path):
+    unit = UNITS[name](3, 2, generator=seeded(0)).eval()
+    rows = inputs(UNITS[name], 9, 3, seed=1)
+    y = through_onnx(unit, inputs(UNITS[name], 4, 3), rows, tmp_path / "unit.onnx", dynamo)
+    np.testing.assert_allclose(y, unit(rows).detach().numpy(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_a_random_law_computes_the_same_in_onnxruntime(seed, tmp_path):
+    made = random_law(seed)
+    rows = torch.rand(9, 3, generator=seeded(seed), dtype=torch.float64) + 0.5
+    module = made.to_module(dtype=torch.float64).eval()
+    y = through_onnx(module, rows[:4], rows, tmp_path / "law.onnx", False)
+    np.testing.assert_allclose(y[:, 0], made.predict(rows.numpy()), rtol=1e-9, atol=1e-9)
