@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
+from scipy import special
 
 from benchmarks import harness
 from benchmarks.cells import CELLS, PRODUCTS, Cell
@@ -137,16 +138,16 @@ def inside(seed: int) -> Trial:
 
 
 OUTSIDE = {  # functions of two columns that no law of the class equals
-    "sine": lambda a, b: np.sin(a) + b,
-    "exponential": lambda a, b: np.exp(a / (1 + np.abs(a).max())) * b,
-    "logarithm": lambda a, b: np.log(1 + np.abs(a)) - b,
+    "bessel": lambda a, b: special.j0(a) + b,
+    "error": lambda a, b: special.erf(a / (1 + np.abs(a).max())) * b,
+    "gamma": lambda a, b: special.gammaln(1 + np.abs(a)) - b,
     "larger": lambda a, b: np.maximum(a - a.mean(), (b - b.mean()) * a.std() / b.std()),
-    "size": lambda a, b: np.abs(a - a.mean()) + b,
-    "tangent": lambda a, b: np.tanh(a) * b,
+    "power": lambda a, b: (1 + np.abs(a)) ** (b / (1 + np.abs(b).max())),
+    "integral": lambda a, b: special.sici(a)[0] * b,
     "floor": lambda a, b: np.floor(2 * (a - a.mean()) / a.std()) * b,
     "chance": lambda a, b: np.random.default_rng(int(abs(a[0]) * 1e6)).standard_normal(len(a)) + 0 * b,
-    "tilted": lambda a, b: a * b + 1e-7 * np.sin(7 * a / np.abs(a).max()) * np.abs(a * b).mean(),
-    "angle": lambda a, b: np.arctan2(a, b),
+    "tilted": lambda a, b: a * b + 1e-7 * special.j0(7 * a / np.abs(a).max()) * np.abs(a * b).mean(),
+    "elliptic": lambda a, b: special.ellipk(0.9 * np.abs(a) / (1 + np.abs(a).max())) * b,
 }
 
 

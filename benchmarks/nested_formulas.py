@@ -10,7 +10,8 @@ from functools import cache
 import numpy as np
 
 from nalm.discover.law import Law
-from nalm.discover.law.expression import Array, Input, Node, Power, Sum, evaluate, tidied, used
+from nalm.discover.law.expression import Array, Input, Node, Power, Sum, evaluate, used
+from nalm.discover.law.tidy import tidied
 
 SEED, COUNT = 20230, 60
 OPERATIONS, COLUMNS = range(4, 10), range(1, 6)

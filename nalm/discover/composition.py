@@ -22,8 +22,9 @@ from nalm.discover.certificate import Certificate, certify
 from nalm.discover.fit.least_squares import solvable
 from nalm.discover.fit.snap import snapped
 from nalm.discover.law import Law
-from nalm.discover.law.expression import Array, Input, Node, Power, Sum, evaluate, tidied
+from nalm.discover.law.expression import Array, Input, Node, Power, Sum, evaluate
 from nalm.discover.law.names import check_names
+from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem
 from nalm.discover.stages.additive import solve
 

@@ -13,21 +13,22 @@ from nalm.discover.certificate.smoothness import mostly_noise
 from nalm.discover.certificate.verdict import Verdict
 from nalm.discover.dimensions.units import described
 from nalm.discover.discovery import Candidate, Discovery
-from nalm.discover.fit.description_length import is_nice, pruned, shortened, simplified
+from nalm.discover.fit.description_length import is_nice, shortened, simplified
 from nalm.discover.fit.fallback import chosen
 from nalm.discover.fit.least_squares import UNSOLVABLE, solvable
 from nalm.discover.fit.snap import snapped, whole
 from nalm.discover.law import Law
-from nalm.discover.law.expression import Node, Sum, size, tidied
+from nalm.discover.law.expression import Node, Sum, size
 from nalm.discover.law.names import check_names
 from nalm.discover.law.rewrite import rewritten
+from nalm.discover.law.tidy import tidied
 from nalm.discover.met import Met
 from nalm.discover.problem import Problem, TimeUpError
 from nalm.discover.stages import Stage, select
 
 Watch = Callable[[str], None]
 
-REFITTED, SIMPLIFIED = 60, 6  # how many candidates are refitted, and how many simplified, under noise
+QUIET = 1e-3  # share of the spread of y: if noise is not declared, so little may be a law with functions
 COMPARED = 40  # candidates compared on held-out rows where no law is certified
 
 
@@ -91,6 +92,7 @@ class Search(Met):
         self.began = time.monotonic()
         self.seen: set[Node] = set()  # with units: structures of the candidates, without their numbers
         self.certified: tuple[Node, Certificate, str] | None = None
+        self.asked = False  # whether a law without functions explains the data under noise
 
     @property
     def done(self) -> bool:
@@ -109,6 +111,8 @@ class Search(Met):
         for name, stage in self.stages.items():
             if stage.patient != patient:
                 continue
+            if stage.functions and self.explained():
+                return
             found: list[tuple[Node, Certificate]] = []
             for proposal in self.proposed(stage):
                 self.proposals.append((proposal, name))
@@ -129,6 +133,19 @@ class Search(Met):
                 self.accept(*found[-1], name)  # each is smaller than the one before
                 return
             self.report(f"{name}: no exact law")
+
+    def explained(self) -> bool:
+        """Tell whether the stages so far have a law that leaves noise alone: then functions are not tried."""
+        if self.problem.noise == 0 or self.asked:
+            return False
+        self.asked = True
+        self.find_under_noise()
+        if self.certified is not None:
+            _, certificate, _ = self.certified
+            if certificate and (self.problem.noise or certificate.error > QUIET):
+                return True
+        self.certified = None
+        return False
 
     def report(self, message: str) -> None:
         """Pass the progress of the search to ``watch``, if there is one."""
@@ -195,27 +212,6 @@ class Search(Met):
         self.remember(node, stage)
         self.certified = node, certificate, stage
         self.report(f"{stage}: {Law(node, self.names)} is {certificate.verdict}")
-
-    def shortlist(self) -> list[tuple[Node, str]]:
-        """Return the candidates worth simplifying: refitted, without terms that are noise, each once."""
-        cleared: dict[Node, tuple[float, str]] = {}
-        few = REFITTED if self.problem.noise != 0 else SIMPLIFIED // 2
-        self.remember_proposals(self.problem.check)
-        for proposal, stage in sorted(self.proposals, key=lambda d: self.score(d[0]))[:few]:
-            with contextlib.suppress(*UNSOLVABLE):
-                for node in self.cleared(proposal):
-                    self.remember(node, stage)
-                    cleared.setdefault(node, (self.score(node), stage))
-        best = sorted(cleared, key=lambda n: cleared[n][0])[:SIMPLIFIED]
-        return [(node, cleared[node][1]) for node in best]
-
-    def cleared(self, proposal: Node) -> Iterator[Node]:
-        """Yield the candidate without terms that are noise; with units also as it is, whose exponents add up."""
-        if self.problem.dimensions is not None:
-            yield proposal
-        node = self.rule.trim(pruned(proposal, self.problem))
-        if node is not None:
-            yield self.rule.refit(node)
 
     def discovery(self, began: float) -> Discovery:
         """Return the certified law, or the best law that was met, with the other candidates."""

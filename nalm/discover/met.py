@@ -1,14 +1,19 @@
 """The laws that a search has met, with their errors, and the candidates that its stages proposed."""
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from nalm.discover.dimensions.rule import DimensionRule
-from nalm.discover.fit.description_length import length
+from nalm.discover.fit.description_length import length, pruned
+from nalm.discover.fit.least_squares import UNSOLVABLE
 from nalm.discover.fit.snap import gauged
-from nalm.discover.law.expression import Node, evaluate, numbers, tidied
+from nalm.discover.law.expression import Node, evaluate, numbers
+from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem
+
+REFITTED, SIMPLIFIED = 60, 6  # how many candidates are refitted, and how many simplified, under noise
 
 
 class Met:
@@ -40,3 +45,24 @@ class Met:
         """Return the description length of a law that was met."""
         error = self.met[node][0]
         return length(node, error**2, len(self.problem.y)) if np.isfinite(error) else np.inf
+
+    def shortlist(self) -> list[tuple[Node, str]]:
+        """Return the candidates worth simplifying: refitted, without terms that are noise, each once."""
+        cleared: dict[Node, tuple[float, str]] = {}
+        few = REFITTED if self.problem.noise != 0 else SIMPLIFIED // 2
+        self.remember_proposals(self.problem.check)
+        for proposal, stage in sorted(self.proposals, key=lambda d: self.score(d[0]))[:few]:
+            with contextlib.suppress(*UNSOLVABLE):
+                for node in self.cleared(proposal):
+                    self.remember(node, stage)
+                    cleared.setdefault(node, (self.score(node), stage))
+        best = sorted(cleared, key=lambda n: cleared[n][0])[:SIMPLIFIED]
+        return [(node, cleared[node][1]) for node in best]
+
+    def cleared(self, proposal: Node) -> Iterator[Node]:
+        """Yield the candidate without terms that are noise; with units also as it is, whose exponents add up."""
+        if self.problem.dimensions is not None:
+            yield proposal
+        node = self.rule.trim(pruned(proposal, self.problem))
+        if node is not None:
+            yield self.rule.refit(node)

@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 
 from nalm.discover.certificate.verdict import SYSTEM_MEANING, Verdict
 from nalm.discover.law import Law
-from nalm.discover.law.expression import Array, Node, Power, evaluate
+from nalm.discover.law.expression import Array, Input, Node, Power, evaluate, parts
 from nalm.discover.law.json import law_of, number, plain_law
 from nalm.errors import NALMError
 from nalm.files import read_json, write_json
@@ -220,9 +220,8 @@ class _Clock:
 
 def _roots(node: Node) -> Sequence[int]:
     """Return the inputs of which a fractional power is taken."""
-    if not isinstance(node, Power):
-        return [j for t in getattr(node, "terms", ()) for j in _roots(t)]
-    own = [
-        f.index for f, p in zip(node.factors, node.exponents, strict=True) if hasattr(f, "index") and p % 1
-    ]
-    return own + [j for f in node.factors for j in _roots(f)]
+    own = []
+    if isinstance(node, Power):
+        raised = zip(node.factors, node.exponents, strict=True)
+        own = [f.index for f, p in raised if isinstance(f, Input) and p % 1]
+    return own + [j for part in parts(node) for j in _roots(part)]

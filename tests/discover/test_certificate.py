@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy import special
 
-from nalm.discover import search
+from nalm.discover import STAGES, search
 from nalm.discover.certificate import certify, certify_noisy
 from nalm.discover.law.expression import Input, Power, Sum
 from nalm.discover.problem import Problem
@@ -142,5 +143,20 @@ def test_an_angle_is_not_taken_for_a_quotient_of_polynomials():
 def test_a_difference_of_huge_terms_is_not_taken_for_a_logarithm():
     """(a^p - 1) / p with p near 0 fits b log(a) to rounding."""
     x = np.random.default_rng(0).uniform(0.5, 3, (300, 2))
-    found = search(x, x[:, 1] * np.log(x[:, 0]), noise=0.0)
+    algebraic = list(STAGES)[: list(STAGES).index("factors")]
+    found = search(x, x[:, 1] * np.log(x[:, 0]), noise=0.0, stages=[*algebraic, "monomials"])
+    assert found.certificate.verdict == "none"
+
+
+@pytest.mark.parametrize(
+    ("stage", "law"),
+    [
+        ("deep", lambda a, b: special.j0(a) * b),
+        ("powersum", lambda a, b: special.sici(a)[0] + b),
+        ("monomials", lambda a, b: special.erf(a) + b),
+    ],
+)
+def test_a_plain_law_bent_by_a_small_missing_term_is_not_certified(stage, law):
+    x = np.random.default_rng(7).uniform(1e-3, 2e-3, (300, 2))
+    found = search(x, law(*x.T), noise=0.0, stages=[stage])
     assert found.certificate.verdict == "none"

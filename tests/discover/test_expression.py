@@ -16,10 +16,10 @@ from nalm.discover.law.expression import (
     renumbered,
     roles,
     size,
-    tidied,
     used,
     weighted,
 )
+from nalm.discover.law.tidy import tidied
 
 A, B, C = Input(0), Input(1), Input(2)
 NESTED = Power((Sum((A, Power((B, C), (2.0, -1.0), 3.0)), (1.5, 2.0), 0.5), C), (2.0, -0.5), 0.7)

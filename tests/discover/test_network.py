@@ -6,8 +6,9 @@ import torch
 
 from benchmarks.ladder import random_law
 from nalm.discover import Law, search
-from nalm.discover.law.expression import Input, Power, Sum, bounded, tidied
+from nalm.discover.law.expression import Input, Power, Sum, bounded
 from nalm.discover.law.network import LawNetwork
+from nalm.discover.law.tidy import tidied
 from nalm.errors import NALMError
 from nalm.units import NAU, RealNPU
 

@@ -52,7 +52,25 @@ LAWS = {  # stage -> low, high, rows, columns, the law
         4,
         lambda x: (x[:, 0] * x[:, 1] + x[:, 2]) * (np.sqrt(x[:, 2] + x[:, 3]) + 2 * x[:, 0]),
     ),
+    "factors": (1, 3, 300, 3, lambda x: x[:, 0] * np.sin(x[:, 1] / 2) ** 2 / np.tanh(x[:, 2])),
+    "argument": (1, 2, 300, 4, lambda x: x[:, 0] * np.exp(-1.3 * x[:, 1] * x[:, 2] / x[:, 3])),
+    "outside": (0.3, 0.4, 300, 3, lambda x: np.arccos((x[:, 0] - x[:, 1]) / (x[:, 0] + x[:, 1] * x[:, 2]))),
+    "waves": (
+        0.1,
+        5,
+        300,
+        2,
+        lambda x: 3.1 * np.exp(-0.37 * x[:, 0]) * np.cos(2.4 * x[:, 0] + 0.6) + x[:, 1],
+    ),
+    "inside": (1, 3, 300, 3, lambda x: x[:, 0] + x[:, 1] + 2 * np.sqrt(x[:, 0] * x[:, 1]) * np.cos(x[:, 2])),
 }
+
+FUNCTIONS = [name for name, stage in STAGES.items() if stage.functions or name == "factors"]  # seconds each
+
+
+def brisk(*lengthy):
+    """Name the stages, the lengthy ones and those for functions as slow tests."""
+    return [pytest.param(s, marks=pytest.mark.slow) if s in (*lengthy, *FUNCTIONS) else s for s in STAGES]
 
 
 def problem(stage):
@@ -71,7 +89,15 @@ def test_the_documentation_lists_the_stages_in_order():
     assert re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE) == list(STAGES)
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", FUNCTIONS)
+def test_a_stage_for_functions_finds_its_law_alone(stage):
+    x, y, far, beyond = problem(stage)
+    found = search(x, y, noise=0.0, stages=[stage])
+    assert found.certificate.verdict == "exact"
+    np.testing.assert_allclose(found.law.predict(far), beyond, rtol=1e-9, atol=1e-9 * np.abs(beyond).mean())
+
+
+@pytest.mark.parametrize("stage", brisk())
 def test_a_stage_finds_its_law(stage):
     x, y, far, beyond = problem(stage)
     found = search(x, y, noise=0.0)
@@ -79,7 +105,7 @@ def test_a_stage_finds_its_law(stage):
     np.testing.assert_allclose(found.law.predict(far), beyond, rtol=1e-9, atol=1e-9 * np.abs(beyond).mean())
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", brisk("monomials"))
 def test_without_the_stage_nothing_is_found(stage):
     x, y, _, _ = problem(stage)
     others = [s for s in STAGES if s not in (stage, "general")]  # which finds simple laws of all kinds

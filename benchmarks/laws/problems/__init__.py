@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.cells import CELLS, CUMULATIVE, PRODUCTS, Cell, Truth
 from benchmarks.laws.problems.laws import FILES, PhysicalLaw, ends, laws
 from nalm.config import Range
-from nalm.discover.law.expression import Array, Input, Node, Power, Sum, bounded, evaluate
+from nalm.discover.law.expression import Array, Input, Node, bounded, evaluate, substituted
 from nalm.discover.law.names import check_names
 from nalm.errors import NALMError
 
@@ -163,7 +163,7 @@ def _physical(entry: Entry, law: PhysicalLaw) -> Problem:
     x, y = _rows(law, low, high, source, rng)
     far_x, far_y = _rows(law, np.array(law.far_low), np.array(law.far_high), source, rng)
     named = [*law.inputs, *(f"z{k + 1}" for k in range(len(source) - count))]
-    truth = _moved(law.truth, {i: int(np.flatnonzero(place == i)[0]) for i in range(count)})
+    truth = substituted(law.truth, [Input(int(np.flatnonzero(place == i)[0])) for i in range(count)])
     names = check_names([named[i] for i in place], len(source))
     return _made(entry, x[:, place], _noisy(y, noise, rng), names, far_x[:, place], far_y, truth)
 
@@ -181,17 +181,6 @@ def _rows(
             f"A law has a finite value on only {len(fine)} of {4 * ROWS} rows of its range: change its range."
         )
     return x[fine], y[fine]
-
-
-def _moved(node: Node, places: dict[int, int]) -> Node:
-    """Renumber the columns of an expression."""
-    match node:
-        case Input(index):
-            return Input(places[index])
-        case Sum(terms, weights, bias):
-            return Sum(tuple(_moved(t, places) for t in terms), weights, bias)
-        case Power(factors, exponents, coefficient):
-            return Power(tuple(_moved(f, places) for f in factors), exponents, coefficient)
 
 
 def _noisy(y: Array, noise: float, rng: np.random.Generator) -> Array:

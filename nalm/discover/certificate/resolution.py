@@ -2,17 +2,20 @@
 
 import numpy as np
 
+from nalm.discover.certificate.lookalikes import has_look_alikes
 from nalm.discover.fit.least_squares import tangent
-from nalm.discover.law.constants import is_plain
+from nalm.discover.law.constants import is_plain, recognised
 from nalm.discover.law.expression import (
     Array,
-    Input,
+    Function,
+    Mask,
     Node,
-    Power,
     Sum,
     bounded,
     evaluate,
     numbers,
+    parts,
+    renumbered,
     roles,
     used,
 )
@@ -20,9 +23,12 @@ from nalm.discover.problem import Problem
 
 SLACK = 16.0  # times the first-order bound of the rounding error
 SNAPPED = 8.0  # what a missing term must reach, in tolerances, beyond the reach of all numbers of the law
-FREE = 100.0  # and beyond the reach of those with digits of their own, up to three of them;
+FREE, CHEAP = 100.0, 3  # and beyond the reach of those with digits of their own, up to three of them;
 DEARER = 10.0  # times so much for each further one: many numbers fit any smooth curve
 DIGITS = 30.0  # the effect of those digits, in tolerances
+# Two numbers so near to two digits, or one so near to a plain number that this is no accident, and not equal to it,
+# are a plain law bent by something small that is missing
+NEARLY, ALMOST = 1e-4, 1e-6
 # (a^p - 1) / p with p near 0 is a logarithm, not a law: its terms are so many times larger than their sum
 CANCELLED = 1e4
 
@@ -48,6 +54,8 @@ def distinguishable(node: Node, problem: Problem) -> bool:
     beside = _modulated(np.ones(len(y)), node, x, y)
     if _reach(slopes, beside, allowed) < SNAPPED:
         return False
+    if has_look_alikes(node, x, lambda known, missing: _reach(known, missing, allowed) >= SNAPPED):
+        return False
     if not free.any():
         return True
     if cancels(node, x):
@@ -55,29 +63,41 @@ def distinguishable(node: Node, problem: Problem) -> bool:
     plainer = np.array([float(f"{v:.1e}") for v in values])  # two digits
     if _felt((slopes * (values - plainer))[:, free], allowed) < DIGITS:
         return False
-    exponents = np.array([role == "exponent" for role in roles(node)], bool)
-    spent = int(free.sum() + (free & exponents).sum())  # an exponent bends more than a weight
+    if (np.abs(values - plainer) < NEARLY * np.abs(values))[free].sum() > 1 or any(
+        map(_almost_plain, values[free])
+    ):
+        return False
+    spent = int(free.sum() + (free & _bending(node)).sum())
     inside = [_modulated(s, node, x, y) for s in (y, *slopes[:, free].T[:8])]
-    return _reach(slopes[:, free], np.concatenate([beside, *inside], 1), allowed) >= FREE * DEARER ** max(
-        0, spent - 3
-    )
+    reach = _reach(slopes[:, free], np.concatenate([beside, *inside], 1), allowed)
+    if spent > CHEAP:  # what is missing may be no larger than what so many digits change in a plain law
+        change = evaluate(renumbered(node, np.where(free, plainer, values)), x) - evaluate(node, x)
+        reach *= min(1.0, float(np.sqrt(np.nanmean(change**2) / np.mean(y**2))))
+    return reach >= FREE * DEARER ** max(0, spent - CHEAP)
 
 
 def cancels(node: Node, x: Array) -> bool:
     """Tell whether a sum in the law is, on most rows, a small difference of large terms."""
-    match node:
-        case Input():
-            return False
-        case Power(factors):
-            return any(cancels(f, x) for f in factors)
-        case Sum(terms, weights, bias):
-            if any(cancels(t, x) for t in terms):
-                return True
-            size = abs(bias) + sum(
-                abs(w) * np.abs(evaluate(t, x)) for t, w in zip(terms, weights, strict=True)
-            )
-            with np.errstate(all="ignore"):
-                return bool(np.median(size / np.abs(evaluate(node, x))) > CANCELLED)
+    if any(cancels(part, x) for part in parts(node)):
+        return True
+    if not isinstance(node, Sum):
+        return False
+    terms = zip(node.terms, node.weights, strict=True)
+    size = abs(node.bias) + sum(abs(w) * np.abs(evaluate(t, x)) for t, w in terms)
+    with np.errstate(all="ignore"):
+        return bool(np.median(size / np.abs(evaluate(node, x))) > CANCELLED)
+
+
+def _almost_plain(value: float) -> bool:
+    near = recognised(value, ALMOST * abs(value))
+    return near is not None and near != value and is_plain(near)
+
+
+def _bending(node: Node, inside: bool = False) -> Mask:
+    """Return which numbers bend a curve more than a weight does: exponents, and all inside a function."""
+    inner = [_bending(part, inside or isinstance(node, Function)) for part in parts(node)]
+    own = roles(node)[: len(roles(node)) - sum(map(len, inner))]
+    return np.concatenate([np.array([inside or role == "exponent" for role in own], bool), *inner])
 
 
 def _modulated(term: Array, node: Node, x: Array, y: Array) -> Array:

@@ -6,22 +6,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nalm.discover.law import Law
-from nalm.discover.law.expression import Array, Node, Power, Sum, evaluate, used
+from nalm.discover.law.expression import Array, Function, Node, Power, evaluate, parts, used
+from nalm.discover.law.functions import FUNCTIONS
 
 NEAR = 0.1  # share of the smallest denominator in the data
 
 
 def denominators(node: Node) -> Iterator[Node]:
-    """Yield the denominators of a law, from the root down."""
+    """Yield the denominators of a law, from the root down, and what is 0 at the poles of its functions."""
     match node:
-        case Sum(terms):
-            for t in terms:
-                yield from denominators(t)
         case Power(factors, exponents):
             for f, p in zip(factors, exponents, strict=True):
                 if p < 0:
                     yield f
                 yield from denominators(f)
+            return
+        case Function(name, argument) if FUNCTIONS[name].pole == "cos":
+            yield Function("cos", argument)
+        case Function(name, argument) if FUNCTIONS[name].pole == "log":
+            yield Power(
+                (argument,), (0.5,)
+            )  # has no value where the argument is negative: no pole, but undefined
+    for part in parts(node):
+        yield from denominators(part)
 
 
 def nearest(law: Law, x: Array) -> list[float]:
@@ -41,7 +48,8 @@ def support(
     """Return a word for each row: inside or outside the domain, singular, overflow, or undefined.
 
     singular: something the law divides by is below a tenth of the smallest size it had in the data.
-    overflow: the law, or a part of it, is too large for float64. undefined: a root of a negative number.
+    overflow: the law, or a part of it, is too large for float64. undefined: a root or a logarithm of a negative
+    number, or an inverse sine or cosine of more than 1.
     """
     word = np.full(len(x), "inside", dtype="<U9")
     with np.errstate(all="ignore"):
@@ -62,10 +70,5 @@ def support(
 
 def _parts(node: Node) -> Iterator[Node]:
     yield node
-    match node:
-        case Sum(terms):
-            for t in terms:
-                yield from _parts(t)
-        case Power(factors):
-            for f in factors:
-                yield from _parts(f)
+    for part in parts(node):
+        yield from _parts(part)

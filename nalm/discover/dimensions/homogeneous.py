@@ -10,6 +10,7 @@ from nalm.discover.dimensions.units import NONE, Dimension, balanced, null_space
 from nalm.discover.fit.least_squares import levenberg, tangent
 from nalm.discover.law.expression import (
     Array,
+    Function,
     Input,
     Mask,
     Node,
@@ -17,10 +18,12 @@ from nalm.discover.law.expression import (
     Sum,
     evaluate,
     numbers,
+    parts,
     renumbered,
     scalar_power,
-    tidied,
 )
+from nalm.discover.law.functions import FUNCTIONS
+from nalm.discover.law.tidy import tidied
 
 
 def homogeneous(node: Node, units: Sequence[Dimension]) -> Dimension | None:
@@ -43,6 +46,9 @@ def homogeneous(node: Node, units: Sequence[Dimension]) -> Dimension | None:
             inner = [homogeneous(f, units) for f in factors]
             known = [d for d in inner if d is not None]
             return product(known, exponents) if len(known) == len(inner) else None
+        case Function(name, argument):
+            within = homogeneous(argument, units)
+            return within if within == NONE or FUNCTIONS[name].keeps_dimension else None
 
 
 def trimmed(
@@ -71,6 +77,11 @@ def trimmed(
             return Sum(tuple(t for t, _ in kept), tuple(w for _, w in kept), bias)
         case Power():
             return _filled(node, units, wanted, x, constants)
+        case Function(name, argument):
+            if wanted != NONE and not FUNCTIONS[name].keeps_dimension:
+                return _filled(Power((node,), (1.0,)), units, wanted, x, constants)
+            inner = trimmed(argument, units, wanted, x, constants)
+            return None if inner is None else Function(name, inner)
 
 
 def _filled(
@@ -129,6 +140,8 @@ def _sizes(node: Node, units: Sequence[Dimension], x: Array) -> dict[Dimension, 
             return sizes
         case Power(factors, exponents, _):
             return {product([_main(f, units, x) for f in factors], exponents): 1.0}
+        case Function(name, argument):
+            return _sizes(argument, units, x) if FUNCTIONS[name].keeps_dimension else {NONE: 1.0}
 
 
 def _main(node: Node, units: Sequence[Dimension], x: Array) -> Dimension:
@@ -163,9 +176,7 @@ def _exponents(
     node: Node, units: Sequence[Dimension], at: int = 0
 ) -> Iterator[tuple[list[int], list[Dimension]]]:
     """Yield for every product the indices of its exponents among all numbers, and the dimensions of its factors."""
-    if isinstance(node, Input):
-        return
-    inner = node.terms if isinstance(node, Sum) else node.factors
+    inner = parts(node)
     if isinstance(node, Power):
         dims = [homogeneous(f, units) or NONE for f in inner]
         yield [at + i for i in range(len(inner))], dims

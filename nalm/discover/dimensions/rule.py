@@ -9,7 +9,8 @@ import numpy as np
 from nalm.discover.dimensions.homogeneous import homogeneous, refitted, trimmed
 from nalm.discover.fit.least_squares import UNSOLVABLE
 from nalm.discover.fit.snap import movable
-from nalm.discover.law.expression import Node, numbers, renumbered, roles, tidied
+from nalm.discover.law.expression import Node, numbers, renumbered, roles
+from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem
 
 

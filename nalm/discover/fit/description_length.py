@@ -6,18 +6,8 @@ import numpy as np
 
 from nalm.discover.fit.least_squares import refined
 from nalm.discover.fit.snap import gauged, movable
-from nalm.discover.law.expression import (
-    Array,
-    Mask,
-    Node,
-    evaluate,
-    numbers,
-    renumbered,
-    roles,
-    size,
-    tidied,
-    used,
-)
+from nalm.discover.law.expression import Array, Mask, Node, evaluate, numbers, renumbered, roles, size, used
+from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem
 
 FLOOR = 1e-26  # share of the variance of y that rounding leaves even of a perfect fit

@@ -6,7 +6,8 @@ import numpy as np
 
 from nalm.discover.fit.least_squares import refined
 from nalm.discover.fit.snap import movable
-from nalm.discover.law.expression import Array, Input, Node, Power, Sum, evaluate, size, tidied
+from nalm.discover.law.expression import Array, Input, Node, Power, Sum, evaluate, size
+from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem
 
 SYMBOLS = 60  # the largest candidate that is handed over, or that of a line if it is larger

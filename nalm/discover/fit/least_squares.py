@@ -6,7 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nalm.discover.law.expression import Array, Input, Mask, Node, Power, Sum, numbers, renumbered, roles
+from nalm.discover.law.expression import (
+    Array,
+    Function,
+    Input,
+    Mask,
+    Node,
+    Power,
+    Sum,
+    numbers,
+    renumbered,
+    roles,
+)
+from nalm.discover.law.functions import FUNCTIONS
 
 
 def tangent(node: Node, x: Array) -> tuple[Array, Array]:
@@ -34,6 +46,11 @@ def _tangent(node: Node, x: Array) -> tuple[Array, list[Array]]:
                 own = [value * np.log(np.abs(v)) for v, _ in parts] + [plain]
                 chain = [p * value / v * s for (v, ss), p in zip(parts, exponents, strict=True) for s in ss]
             return value, own + chain
+        case Function(name, argument):
+            inner, slopes = _tangent(argument, x)
+            with np.errstate(all="ignore"):
+                steep = FUNCTIONS[name].slope(inner, np.zeros(len(x)))
+                return FUNCTIONS[name].value(inner), [steep * s for s in slopes]
 
 
 TINY = np.finfo(np.float64).tiny

@@ -9,6 +9,7 @@ from nalm.discover.fit.least_squares import refined, tangent
 from nalm.discover.law.constants import recognised
 from nalm.discover.law.expression import (
     Array,
+    Function,
     Input,
     Mask,
     Node,
@@ -17,17 +18,20 @@ from nalm.discover.law.expression import (
     bounded,
     evaluate,
     numbers,
+    parts,
     powered,
     renumbered,
     roles,
     scalar_power,
-    tidied,
     used,
     weighted,
+    with_parts,
 )
+from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem
 
-SIGMAS = 6.0  # a number within so many standard errors of a simple one may be that one
+SIGMAS = 6.0  # a number within so many standard errors of a simple one may be that one,
+LOOSE = 1e-11  # or within this share of itself: rounding in functions is not independent from row to row
 
 
 def snapped(candidate: Node, problem: Problem) -> Iterator[Node]:
@@ -46,9 +50,15 @@ def rounded(node: Node) -> Node:
     values = []
     for role, v in zip(roles(node), numbers(node), strict=True):
         half = role == "exponent"
-        values.append(v if role == "coefficient" else round(2 * v) / 2 if half else float(round(v)))
+        values.append(_known(v) if role == "coefficient" else round(2 * v) / 2 if half else float(round(v)))
     plain = tidied(renumbered(node, values))
     return replace(plain, coefficient=1.0) if isinstance(plain, Power) else plain
+
+
+def _known(value: float) -> float:
+    """Return the simple number next to a coefficient, or the coefficient."""
+    near = None if abs(value) == 1 else recognised(value, LOOSE * abs(value))
+    return value if near is None else near
 
 
 def scaled(node: Node, problem: Problem) -> Node:
@@ -106,15 +116,18 @@ def _refined(candidate: Node, problem: Problem) -> Iterator[Node]:
         node = gauged(tidied(renumbered(node, values)))
     if not used(node) and not problem.y_is_constant:
         return
-    simple = values.copy()
-    known = ~movable(node, problem.x)
-    for i in np.flatnonzero(~known):
-        near = recognised(values[i], SIGMAS * errors[i])
-        if near is not None and near != 0:
-            simple[i], known[i] = near, True
-    if known.any():
-        plain, _ = polished(renumbered(node, simple), problem, ~known)
-        yield tidied(whole(plain))
+    before = None
+    for loose in (0.0, LOOSE):
+        simple = values.copy()
+        known = ~movable(node, problem.x)
+        for i in np.flatnonzero(~known):
+            near = recognised(values[i], max(SIGMAS * errors[i], loose * abs(values[i])))
+            if near is not None and near != 0:
+                simple[i], known[i] = near, True
+        if known.any() and (before is None or (known != before).any()):
+            plain, _ = polished(renumbered(node, simple), problem, ~known)
+            yield tidied(whole(plain))
+        before = known
     yield node
 
 
@@ -139,42 +152,58 @@ def polished(node: Node, problem: Problem, free: Mask | None = None) -> tuple[No
 
 
 def gauged(node: Node) -> Node:
-    """Scale sums inside products to a leading weight of 1; the coefficient of the product takes the scale."""
-    match node:
-        case Input():
-            return node
-        case Sum(terms, weights, bias):
-            return Sum(tuple(map(gauged, terms)), weights, bias)
-        case Power(factors, exponents, coefficient):
-            inner: list[Node] = []
-            for f, p in zip(map(gauged, factors), exponents, strict=True):
-                if isinstance(f, Sum) and f.weights:
-                    lead = max(f.weights, key=abs)
-                    lead = lead if float(p).is_integer() else abs(lead)
-                    f = Sum(f.terms, tuple(w / lead for w in f.weights), f.bias / lead)
-                    coefficient *= scalar_power(lead, p)
-                inner.append(f)
-            return Power(tuple(inner), exponents, coefficient)
+    """Scale sums inside products to a leading weight of 1; the coefficient of the product takes the scale.
+
+    The same for logarithms inside sums, where the bias takes it.
+    """
+    node = with_parts(node, [gauged(p) for p in parts(node)])
+    if isinstance(node, Sum):
+        return _gauged_logarithms(node)
+    if not isinstance(node, Power):
+        return node
+    inner: list[Node] = []
+    coefficient = node.coefficient
+    for f, p in zip(node.factors, node.exponents, strict=True):
+        if isinstance(f, Sum) and f.weights:
+            lead = max(f.weights, key=abs)
+            lead = lead if float(p).is_integer() else abs(lead)
+            f = Sum(f.terms, tuple(w / lead for w in f.weights), f.bias / lead)
+            coefficient *= scalar_power(lead, p)
+        inner.append(f)
+    return Power(tuple(inner), node.exponents, coefficient)
+
+
+def _gauged_logarithms(node: Sum) -> Sum:
+    terms, bias = list(node.terms), node.bias
+    for k, (term, weight) in enumerate(zip(node.terms, node.weights, strict=True)):
+        match term:
+            case Function("log", Sum(inner, weights, offset)) if weights:
+                lead = max(map(abs, weights))
+                terms[k] = Function("log", Sum(inner, tuple(w / lead for w in weights), offset / lead))
+            case Function("log", Power(factors, exponents, lead)) if lead > 0:
+                terms[k] = Function("log", powered(factors, exponents))
+            case _:
+                continue
+        bias += weight * float(np.log(lead))
+    return Sum(tuple(terms), node.weights, bias)
 
 
 def whole(node: Node) -> Node:
     """Scale sums inside products to integer weights, where their smallest weight divides the others."""
-    match node:
-        case Input():
-            return node
-        case Sum(terms, weights, bias):
-            return Sum(tuple(map(whole, terms)), weights, bias)
-        case Power(factors, exponents, coefficient):
-            inner: list[Node] = []
-            for f, p in zip(map(whole, factors), exponents, strict=True):
-                if isinstance(f, Sum) and f.weights:
-                    least = min((abs(v) for v in (*f.weights, f.bias) if v), default=1.0)
-                    quotients = [v / least for v in (*f.weights, f.bias)]
-                    if all(abs(q - round(q)) <= 1e-12 * abs(q) for q in quotients):
-                        f = Sum(f.terms, tuple(map(_rounded, quotients[:-1])), _rounded(quotients[-1]))
-                        coefficient *= scalar_power(least, p)
-                inner.append(f)
-            return Power(tuple(inner), exponents, coefficient)
+    node = with_parts(node, [whole(p) for p in parts(node)])
+    if not isinstance(node, Power):
+        return node
+    inner: list[Node] = []
+    coefficient = node.coefficient
+    for f, p in zip(node.factors, node.exponents, strict=True):
+        if isinstance(f, Sum) and f.weights:
+            least = min((abs(v) for v in (*f.weights, f.bias) if v), default=1.0)
+            quotients = [v / least for v in (*f.weights, f.bias)]
+            if all(abs(q - round(q)) <= 1e-12 * abs(q) for q in quotients):
+                f = Sum(f.terms, tuple(map(_rounded, quotients[:-1])), _rounded(quotients[-1]))
+                coefficient *= scalar_power(least, p)
+        inner.append(f)
+    return Power(tuple(inner), node.exponents, coefficient)
 
 
 def _rounded(value: float) -> float:
@@ -182,7 +211,10 @@ def _rounded(value: float) -> float:
 
 
 def movable(node: Node, x: Array, inside: str = "") -> Mask:
-    """Return which numbers a fit may change: no leading weight, inner coefficient, or power of negative numbers."""
+    """Return which numbers a fit may change: no leading weight, inner coefficient, or power of negative numbers.
+
+    The power of an exponential does not move either: its rate does.
+    """
     match node:
         case Input():
             return np.empty(0, bool)
@@ -192,6 +224,12 @@ def movable(node: Node, x: Array, inside: str = "") -> Mask:
                 own[int(np.argmax(np.abs(weights)))] = False
             return np.concatenate([np.array(own, bool), *(movable(t, x, "sum") for t in terms)])
         case Power(factors):
-            own = [bool((evaluate(f, x) > 0).all()) for f in factors]
+            own = [not _exponential(f) and bool((evaluate(f, x) > 0).all()) for f in factors]
             own.append(not inside)
             return np.concatenate([np.array(own, bool), *(movable(f, x, "power") for f in factors)])
+        case Function(name, argument):  # numbers inside are as free as those of a law, but for a gauge
+            return movable(argument, x, "power" if name == "log" and inside == "sum" else "")
+
+
+def _exponential(node: Node) -> bool:
+    return isinstance(node, Function) and node.name == "exp"

@@ -1,7 +1,7 @@
-"""Expressions: inputs, weighted sums and products of powers, with a bound of their rounding error.
+"""Expressions: inputs, weighted sums, products of powers and functions, with a bound of their rounding error.
 
-A node has no names and no data. ``Sum`` is the formula of a NAU with coefficients and a bias; ``Power`` is that
-of a power unit with one coefficient.
+A node has no names and no data. ``Sum`` is the formula of a NAU with coefficients and a bias, ``Power`` that
+of a power unit with one coefficient; a ``Function`` has no numbers of its own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from nalm.discover.law.functions import FUNCTIONS
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -40,7 +42,46 @@ class Power:
     coefficient: float = 1.0
 
 
-Node = Input | Sum | Power
+@dataclass(frozen=True)
+class Function:
+    """An elementary function of one expression: sin, exp, log, ..., by its name in ``FUNCTIONS``."""
+
+    name: str
+    argument: "Node"
+
+
+Node = Input | Sum | Power | Function
+
+
+def parts(node: Node) -> tuple[Node, ...]:
+    """Return the expressions that a node is made of: terms, factors or the argument."""
+    match node:
+        case Input():
+            return ()
+        case Sum(inner) | Power(inner):
+            return inner
+        case Function(_, argument):
+            return (argument,)
+
+
+def with_parts(node: Node, inner: Sequence[Node]) -> Node:
+    """Return the node with other parts, as many as it has."""
+    match node:
+        case Input():
+            return node
+        case Sum():
+            return replace(node, terms=tuple(inner))
+        case Power():
+            return replace(node, factors=tuple(inner))
+        case Function(name, _):
+            return Function(name, *inner)
+
+
+def substituted(node: Node, columns: Sequence[Node]) -> Node:
+    """Return the expression with each input replaced by the expression of its column."""
+    if isinstance(node, Input):
+        return columns[node.index]
+    return with_parts(node, [substituted(p, columns) for p in parts(node)])
 
 
 def weighted(terms: Sequence[Node], weights: Any, bias: float = 0.0) -> Node:
@@ -78,6 +119,9 @@ def evaluate(node: Node, x: Array) -> Array:
             for f, p in zip(factors, exponents, strict=True):
                 product *= _raised(evaluate(f, x), p)
             return product
+        case Function(name, argument):
+            with np.errstate(all="ignore"):
+                return FUNCTIONS[name].value(evaluate(argument, x))
 
 
 def _raised(base: Array, exponent: float) -> Array:
@@ -91,7 +135,7 @@ def bounded(node: Node, x: Array, u: float) -> tuple[Array, Array]:
     r"""Return the value and a first-order bound e of its rounding error, for numbers of unit roundoff u.
 
     Inputs: :math:`e = u |x|`. Sums: :math:`e = \sum |w_i| (e_i + u |v_i|) + u |s|`. Products of powers:
-    :math:`e = |s| (u + \sum |p_i| (e_i / |v_i| + u))`.
+    :math:`e = |s| (u + \sum |p_i| (e_i / |v_i| + u))`. Functions: :math:`e = |g'(v)| e_v + 2 u |g(v)|`.
     """
     match node:
         case Input(index):
@@ -115,6 +159,11 @@ def bounded(node: Node, x: Array, u: float) -> tuple[Array, Array]:
                     relative += abs(p) * (np.where(at_least > 0, e / at_least, 0.0) + u)
             with np.errstate(invalid="ignore", over="ignore"):
                 return product, size * relative
+        case Function(name, argument):
+            v, e = bounded(argument, x, u)
+            with np.errstate(all="ignore"):
+                value = FUNCTIONS[name].value(v)
+                return value, np.abs(FUNCTIONS[name].slope(v, e)) * e + 2 * u * np.abs(value)
 
 
 def numbers(node: Node) -> list[float]:
@@ -123,25 +172,25 @@ def numbers(node: Node) -> list[float]:
     A bias of 0 is no number: nothing is added. A coefficient of 1 is one, so that it can be fitted.
     """
     match node:
-        case Input():
-            return []
-        case Sum(terms, weights, bias):
+        case Sum(_, weights, bias):
             own = [*weights, *([bias] if bias else [])]
-            return own + [n for t in terms for n in numbers(t)]
-        case Power(factors, exponents, coefficient):
-            return [*exponents, coefficient] + [n for f in factors for n in numbers(f)]
+        case Power(_, exponents, coefficient):
+            own = [*exponents, coefficient]
+        case _:
+            own = []
+    return own + [n for part in parts(node) for n in numbers(part)]
 
 
 def roles(node: Node) -> list[str]:
     """List the role of each of these numbers: weight, bias, exponent or coefficient."""
     match node:
-        case Input():
-            return []
-        case Sum(terms, weights, bias):
+        case Sum(_, weights, bias):
             own = ["weight"] * len(weights) + ["bias"] * bool(bias)
-            return own + [r for t in terms for r in roles(t)]
-        case Power(factors, exponents, _):
-            return ["exponent"] * len(exponents) + ["coefficient"] + [r for f in factors for r in roles(f)]
+        case Power(_, exponents, _):
+            own = ["exponent"] * len(exponents) + ["coefficient"]
+        case _:
+            own = []
+    return own + [r for part in parts(node) for r in roles(part)]
 
 
 def renumbered(node: Node, values: Sequence[float] | Array) -> Node:
@@ -151,50 +200,13 @@ def renumbered(node: Node, values: Sequence[float] | Array) -> Node:
 
 def _renumbered(node: Node, values: Iterator[float]) -> Node:
     match node:
-        case Input():
-            return node
-        case Sum(terms, weights, bias):
+        case Sum(_, weights, bias):
             own = tuple(next(values) for _ in weights)
-            offset = next(values) if bias else 0.0
-            return Sum(tuple(_renumbered(t, values) for t in terms), own, offset)
-        case Power(factors, exponents, _):
+            node = replace(node, weights=own, bias=next(values) if bias else 0.0)
+        case Power(_, exponents, _):
             own = tuple(next(values) for _ in exponents)
-            scale = next(values)
-            return Power(tuple(_renumbered(f, values) for f in factors), own, scale)
-
-
-def tidied(node: Node) -> Node:
-    """Drop zero terms and zeroth powers, and join sums of sums and products of products."""
-    match node:
-        case Input():
-            return node
-        case Sum(terms, weights, bias):
-            parts: dict[Node, float] = {}
-            for t, w in zip(map(tidied, terms), weights, strict=True):
-                joined = t if isinstance(t, Sum) else Sum((t,), (1.0,))
-                bias += w * joined.bias
-                for s, v in zip(joined.terms, joined.weights, strict=True):
-                    s, v = _unscaled(s, v)
-                    parts[s] = parts.get(s, 0.0) + w * v
-            return weighted(list(parts), list(parts.values()), bias)
-        case Power(factors, exponents, coefficient):
-            bases: dict[Node, float] = {}
-            for f, p in zip(map(tidied, factors), exponents, strict=True):
-                joins = float(p).is_integer()  # the root of a square is not its base
-                inner = f if isinstance(f, Power) and joins else Power((f,), (1.0,))
-                coefficient *= scalar_power(inner.coefficient, p)
-                for g, q in zip(inner.factors, inner.exponents, strict=True):
-                    if isinstance(g, Sum) and not g.terms:  # a number
-                        coefficient *= scalar_power(g.bias, p * q)
-                        continue
-                    if isinstance(g, Sum) and len(g.terms) == 1 and g.bias == 0 and float(p * q).is_integer():
-                        coefficient *= scalar_power(g.weights[0], p * q)
-                        g = g.terms[0]
-                    if isinstance(g, Sum) and float(p * q).is_integer() and _mostly_negative(g):
-                        coefficient *= (-1.0) ** (p * q)
-                        g = Sum(g.terms, tuple(-w for w in g.weights), -g.bias)
-                    bases[g] = bases.get(g, 0.0) + p * q
-            return powered(list(bases), list(bases.values()), coefficient)
+            node = replace(node, exponents=own, coefficient=next(values))
+    return with_parts(node, [_renumbered(part, values) for part in parts(node)])
 
 
 def scalar_power(base: float, exponent: float) -> float:
@@ -203,28 +215,9 @@ def scalar_power(base: float, exponent: float) -> float:
         return float(np.float64(base) ** exponent)
 
 
-def _mostly_negative(node: Sum) -> bool:
-    """Tell whether a sum reads better with all signs reversed."""
-    signs = [w > 0 for w in node.weights] + ([node.bias > 0] if node.bias else [])
-    return bool(signs) and (2 * sum(signs), signs[0]) < (len(signs), True)
-
-
-def _unscaled(node: Node, weight: float) -> tuple[Node, float]:
-    """Move the coefficient of a term into its weight."""
-    if isinstance(node, Power) and node.coefficient != 1:
-        return tidied(replace(node, coefficient=1.0)), weight * node.coefficient
-    return node, weight
-
-
 def used(node: Node) -> set[int]:
     """Return the indices of the columns that an expression uses."""
-    match node:
-        case Input(index):
-            return {index}
-        case Sum(terms):
-            return set[int]().union(*map(used, terms))
-        case Power(factors):
-            return set[int]().union(*map(used, factors))
+    return {node.index} if isinstance(node, Input) else set[int]().union(*map(used, parts(node)))
 
 
 def size(node: Node) -> int:
@@ -244,3 +237,5 @@ def size(node: Node) -> int:
             n = sum(map(size, factors)) + 2 * sum(abs(p) != 1 for p in exponents)
             n += 2 * (abs(coefficient) != 1) + (coefficient == -1)
             return max(n + len(factors) - 1, 1) + (all(p < 0 for p in exponents) and bool(exponents))
+        case Function(_, argument):
+            return 1 + size(argument)

@@ -6,7 +6,8 @@ from typing import Any
 from nalm.discover.certificate import Certificate
 from nalm.discover.certificate.verdict import Verdict
 from nalm.discover.law import Law
-from nalm.discover.law.expression import Input, Node, Power, Sum
+from nalm.discover.law.expression import Function, Input, Node, Power, Sum
+from nalm.discover.law.functions import FUNCTIONS
 from nalm.discover.law.names import check_names
 from nalm.errors import NALMError
 from nalm.files import json_number
@@ -27,6 +28,8 @@ def plain_node(node: Node) -> Any:
             return ["sum", [plain_node(t) for t in terms], list(weights), bias]
         case Power(factors, exponents, coefficient):
             return ["power", [plain_node(f) for f in factors], list(exponents), coefficient]
+        case Function(name, argument):
+            return ["function", name, plain_node(argument)]
 
 
 def node_of(value: Any, inputs: int) -> Node:
@@ -44,6 +47,8 @@ def node_of(value: Any, inputs: int) -> Node:
                 nodes = tuple(read(p, depth + 1) for p in parts)
                 own = tuple(number(v) for v in values)
                 return Sum(nodes, own, number(last)) if kind == "sum" else Power(nodes, own, number(last))
+            case ["function", str(name), argument] if name in FUNCTIONS:
+                return Function(name, read(argument, depth + 1))
         raise NALMError(f"This is no part of a law of {inputs} inputs: {str(value)[:80]!r}.")
 
     return read(value, 0)

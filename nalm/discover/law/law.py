@@ -8,7 +8,8 @@ import numpy as np
 import sympy
 
 from nalm.discover.law.constants import to_sympy
-from nalm.discover.law.expression import Array, Input, Node, Power, Sum, evaluate, size, used
+from nalm.discover.law.expression import Array, Function, Input, Node, Power, Sum, evaluate, size, used
+from nalm.discover.law.functions import FUNCTIONS
 from nalm.errors import NALMError
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class Law:
     def python(self) -> str:
         """Return the law as Python source, for numbers or arrays with the names of the inputs; every digit is kept.
 
+        Functions are those of NumPy, imported as np.
+
         >>> Law(Sum((Input(0), Input(1)), (1.0, -2.5), 3.0), ("a", "b")).python()
         'a - 2.5*b + 3.0'
         """
@@ -86,6 +89,13 @@ def _sympy(node: Node, symbols: list[sympy.Symbol]) -> sympy.Expr:
                 if _keeps(node)
                 else sympy.Mul(to_sympy(coefficient), *raised)
             )
+        case Function(name, argument):
+            inner = _sympy(argument, symbols)
+            if inner.is_number:  # SymPy would compute exp(exp(1e9)) with all its digits
+                with np.errstate(all="ignore"):
+                    value = float(evaluate(node, np.zeros((1, len(symbols))))[0])
+                return to_sympy(value) if np.isfinite(value) else sympy.Float(value)
+            return FUNCTIONS[name].sympy(inner)
 
 
 def _keeps(node: Power) -> bool:
@@ -113,6 +123,8 @@ def _python(node: Node, names: Sequence[str]) -> str:
             if not below:
                 return text
             return f"{text}/{below[0]}" if len(below) == 1 else f"{text}/({'*'.join(below)})"
+        case Function(name, argument):
+            return FUNCTIONS[name].python.format(_python(argument, names))
 
 
 def _raised(node: Node, exponent: float, names: Sequence[str]) -> str:

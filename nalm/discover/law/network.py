@@ -1,4 +1,7 @@
-"""A law as a network of units: every sum a NAU, every product of powers a RealNPU, with coefficients beside them."""
+"""A law as a network of units: every sum a NAU, every product of powers a RealNPU, with coefficients beside them.
+
+A function of a law has no weights: it is a step of its own between the units.
+"""
 
 from collections.abc import Sequence
 
@@ -8,7 +11,9 @@ from torch import Tensor, nn
 
 from nalm.discover.law import Law
 from nalm.discover.law.constants import recognised
-from nalm.discover.law.expression import Input, Node, Power, Sum, tidied
+from nalm.discover.law.expression import Function, Input, Node, Power, Sum
+from nalm.discover.law.functions import FUNCTIONS
+from nalm.discover.law.tidy import tidied
 from nalm.errors import NALMError
 from nalm.units import NAU, RealNPU
 
@@ -66,6 +71,30 @@ class PowerStep(nn.Module):
         return Power(factors, _read(self.unit.weight[0]), _read(self.coefficient)[0])
 
 
+class FunctionStep(nn.Module):
+    """An elementary function of one column, such as sin or log; nothing in it trains."""
+
+    def __init__(self, place: int, name: str):
+        super().__init__()
+        self.places, self.name = (place,), name
+        self.function = getattr(torch, FUNCTIONS[name].torch)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Compute the function of its column (*batch, 1)."""
+        y: Tensor = self.function(x)
+        return y
+
+    def node(self, columns: Sequence[Node]) -> Node:
+        """Return its expression, given those of all columns."""
+        return Function(self.name, columns[self.places[0]])
+
+    def extra_repr(self) -> str:
+        return self.name
+
+
+Step = SumStep | PowerStep | FunctionStep
+
+
 class LawNetwork(nn.Module):
     """The steps of a law, each writing one more column beside the inputs: (*batch, inputs) -> (*batch, 1).
 
@@ -98,6 +127,8 @@ class LawNetwork(nn.Module):
                 return self._append(PowerStep([self._add(f) for f in factors], exponents, coefficient))
             case Power(_, _, coefficient):
                 return self._append(SumStep([0], [0.0], coefficient))
+            case Function(name, argument):
+                return self._append(FunctionStep(self._add(argument), name))
 
     def _append(self, step: nn.Module) -> int:
         self.steps.append(step)
@@ -109,7 +140,7 @@ class LawNetwork(nn.Module):
             raise NALMError(f"The law takes {len(self.names)} inputs, got x of shape {tuple(x.shape)}.")
         columns = list(x.unbind(-1))
         for step in self.steps:
-            assert isinstance(step, SumStep | PowerStep)
+            assert isinstance(step, Step)
             read = torch.stack([columns[i] for i in step.places], -1)
             columns.append(step(read).squeeze(-1))
         return columns[-1].unsqueeze(-1)
@@ -126,7 +157,7 @@ class LawNetwork(nn.Module):
         """Return the law of the present weights; a number within its rounding of a simple one becomes that one."""
         columns: list[Node] = [Input(i) for i in range(len(self.names))]
         for step in self.steps:
-            assert isinstance(step, SumStep | PowerStep)
+            assert isinstance(step, Step)
             columns.append(step.node(columns))
         return Law(tidied(columns[-1]), self.names)
 

@@ -5,7 +5,19 @@ from collections.abc import Iterator
 
 from nalm.discover.fit.snap import whole
 from nalm.discover.law.constants import recognised
-from nalm.discover.law.expression import Input, Node, Power, Sum, powered, size, tidied, weighted
+from nalm.discover.law.expression import (
+    Function,
+    Input,
+    Node,
+    Power,
+    Sum,
+    parts,
+    powered,
+    size,
+    weighted,
+    with_parts,
+)
+from nalm.discover.law.tidy import tidied
 
 
 def rewritten(node: Node) -> Iterator[Node]:
@@ -26,8 +38,8 @@ def expanded(node: Node) -> Node:
     """
     if isinstance(node, Power):
         node = Sum((node,), (1.0,))
-    if isinstance(node, Input):
-        return node
+    if isinstance(node, Input | Function):
+        return with_parts(node, [expanded(p) for p in parts(node)])
     terms: list[Node] = []
     weights: list[float] = []
     for term, weight in zip(node.terms, node.weights, strict=True):
@@ -54,15 +66,11 @@ def factored(node: Node) -> Node:
     Power(factors=(Sum(terms=(Input(index=0), Input(index=1)), weights=(1.0, 1.0), bias=0.0), Input(index=2)),
           exponents=(1.0, -1.0), coefficient=1.0)
     """
-    match node:
-        case Input():
-            return node
-        case Power(factors, exponents, coefficient):
-            return Power(tuple(map(factored, factors)), exponents, coefficient)
-        case Sum(terms, weights, bias):
-            node = Sum(tuple(map(factored, terms)), weights, bias)
-            shorter = _taken_out(node)
-            return factored(shorter) if shorter is not None and size(shorter) < size(node) else node
+    node = with_parts(node, [factored(p) for p in parts(node)])
+    if not isinstance(node, Sum):
+        return node
+    shorter = _taken_out(node)
+    return factored(shorter) if shorter is not None and size(shorter) < size(node) else node
 
 
 def _bases(term: Node) -> dict[Node, float]:

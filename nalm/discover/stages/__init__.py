@@ -10,9 +10,13 @@ from dataclasses import dataclass
 from nalm.discover.law.expression import Node
 from nalm.discover.problem import Problem
 from nalm.discover.stages.additive import additive
+from nalm.discover.stages.argument import argument
 from nalm.discover.stages.chebyshev import chebyshev
+from nalm.discover.stages.factors import factors
 from nalm.discover.stages.general import general
+from nalm.discover.stages.inside import inside
 from nalm.discover.stages.monomials import monomials
+from nalm.discover.stages.outside import outside
 from nalm.discover.stages.polynomial import polynomial
 from nalm.discover.stages.power import power
 from nalm.discover.stages.powersum import powersum
@@ -21,6 +25,7 @@ from nalm.discover.stages.ratio import ratio
 from nalm.discover.stages.rational import rational
 from nalm.discover.stages.scratchpad import deep_scratchpad, scratchpad
 from nalm.discover.stages.separable import separable
+from nalm.discover.stages.waves import waves
 from nalm.errors import unknown
 
 
@@ -33,6 +38,7 @@ class Stage:
     ]  # yields candidates with unrounded numbers, the best fit first
     thorough: bool = False  # test every candidate and keep the shortest exact law, not the first one
     patient: bool = False  # tried last, only if no law is certified, and takes the time that is left
+    functions: bool = False  # under noise tried only where the stages before leave more than noise
     constants: bool = False  # can also propose laws if all input columns are constant
 
 
@@ -45,15 +51,18 @@ STAGES: dict[str, Stage] = {
     "polynomial": Stage(polynomial),  # a**2 + a*b + 1
     "scratchpad": Stage(scratchpad, thorough=True),  # a law of new columns, each made of two others
     "deep": Stage(deep_scratchpad, thorough=True),  # the same, with new columns made of new columns
+    "factors": Stage(factors, thorough=True),  # a*sin(b/2)**2/sin(c)
     "monomials": Stage(monomials),  # few terms out of many products of powers
     "chebyshev": Stage(chebyshev),  # a**6 + a**5 + ... + a: a polynomial of one column, of two, or of all
     "rational": Stage(rational),  # (a + 1)**3/(a**2 - a + 1): a quotient of two such polynomials
-    "separable": Stage(
-        separable
-    ),  # a*b/((c - d)**2 + (e - f)**2): a product of powers times a law of the others
-    "general": Stage(
-        general, patient=True
-    ),  # a*(b + (a + c)/(c*d + e)): nested laws, as long as there is time
+    # a*b/((c - d)**2 + (e - f)**2): a product of powers times a law of the other columns
+    "separable": Stage(separable),
+    "argument": Stage(argument, functions=True),  # a*exp(-b*c/d)
+    "outside": Stage(outside, functions=True),  # asin(a/b)
+    "waves": Stage(waves, functions=True),  # 3*exp(-a/5)*sin(7*a + 1) + b
+    "inside": Stage(inside, functions=True),  # sqrt(a**2 + b**2 - 2*a*b*cos(c))
+    # a*(b + (a + c)/(c*d + e)): nested laws, as long as there is time
+    "general": Stage(general, patient=True),
 }
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nalm.discover.law.expression import Array, Input, Mask, Node, Power, Sum, tidied
+from nalm.discover.law.expression import Array, Input, Mask, Node, Power, Sum
+from nalm.discover.law.tidy import tidied
 
 # operation -> the expression it makes of two
 PAIRS: dict[str, Callable[[Node, Node], Node]] = {

@@ -6,7 +6,7 @@ are solved again on all rows.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,8 @@ FOUND, PROMISING = 1e-20, 1e-12  # of the mean square of the target: only roundi
 NOISY = 0.05  # the same where noise is admitted
 
 
-def monomials(problem: Problem) -> Iterator[Node]:
-    r"""Propose y, 1/y or y squared as :math:`\sum_k c_k \prod_i x_i^{p_{ki}}`, with two to five terms.
+def monomials(problem: Problem, powers: Sequence[float] = (1.0, -1.0, 2.0)) -> Iterator[Node]:
+    r"""Propose powers of y (y, 1/y, y squared) as :math:`\sum_k c_k \prod_i x_i^{p_{ki}}`, with two to five terms.
 
     More and more terms, for each power of y as long as that leaves clearly less of it.
     """
@@ -39,9 +39,7 @@ def monomials(problem: Problem) -> Iterator[Node]:
     logs = np.log(np.abs(problem.x[rows][:, columns]))
     logs = logs - logs.mean(0)
     near = _nearest(logs, y[rows])
-    left = {1.0: np.inf}
-    left |= {-1.0: np.inf} if (y != 0).all() else {}
-    left |= {2.0: np.inf} if (y > 0).all() else {}
+    left = {p: np.inf for p in powers if p == 1 or ((y != 0).all() if p == -1 else (y > 0).all())}
     for count in COUNTS:
         if len(rows) < count * (len(columns) + 1) + 4:
             return

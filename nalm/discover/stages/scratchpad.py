@@ -40,10 +40,10 @@ def _propose(problem: Problem, widest: int, deep: bool) -> Iterator[Node]:
         pad = pad.joined(inputs.paired(pad))
     for target in ("y", "log", "1/y", "y^2"):
         problem.check()
-        yield from _search(target, inputs, pad, problem)
+        yield from matched(target, inputs, pad, problem)
 
 
-def _search(target: str, inputs: Columns, pad: Columns, problem: Problem) -> Iterator[Node]:
+def matched(target: str, inputs: Columns, pad: Columns, problem: Problem) -> Iterator[Node]:
     """Yield the candidates of one target, nearest first: chosen on some rows, fitted on all."""
     y, logs = problem.y, target == "log"
     if (target in ("log", "1/y") and (y == 0).any()) or (target == "y^2" and (y <= 0).any()):

@@ -6,7 +6,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from nalm.discover.law.expression import Array, Input, Mask, Node, Power, Sum, tidied
+from nalm.discover.law.expression import Array, Input, Mask, Node, Power, Sum
+from nalm.discover.law.tidy import tidied
 
 Places = NDArray[np.intp]
 ONE = -1  # stands for the number 1 among the inputs
