@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 SOURCES := pyproject.toml constraints.txt Makefile
 
-.PHONY: demo test slow integrations lint check report versions browser clean
+.PHONY: demo test system slow integrations lint check report versions browser clean
 
 demo: .venv/.demo  ## set up and run the main job: six units, nine ranges, five seeds
 	$(BIN)/nalm run quick
@@ -15,6 +15,9 @@ report: .venv/.report  ## the page of the shipped results
 
 test: .venv/.ready browser  ## set up and run the default tests
 	$(PYTEST)
+
+system: .venv/.ready browser  ## the tests that start whole commands, kill them or take something away from them
+	$(PYTEST) -m system
 
 slow: .venv/.ready browser  ## the tests that take minutes
 	$(PYTEST) -m slow

@@ -9,6 +9,7 @@ from benchmarks.nested_formulas import COLUMNS, COUNT, OPERATIONS, formulas
 from nalm.discover.law.expression import evaluate, used
 
 
+@pytest.mark.slow
 def test_the_formulas_are_distinct_and_cover_operations_and_columns():
     drawn = formulas()
     assert len({str(f) for f in drawn}) == len(drawn) == COUNT

@@ -58,6 +58,7 @@ def test_the_pendulum_example_gives_its_law():
     assert max(map(len, result.stdout.splitlines())) <= 80 and result.stderr == ""
 
 
+@pytest.mark.system
 def test_a_fit_loads_no_torch_unless_the_law_is_saved(tmp_path):
     code = (
         "import sys\nfrom typer.testing import CliRunner\nfrom nalm.cli import app\n"

@@ -124,6 +124,7 @@ def test_landscapes_are_shown_with_their_minima():
     assert done.returncode == 2 and "Did you mean 'landscapes/nmu'" in done.stderr
 
 
+@pytest.mark.system
 def test_a_full_disk_is_a_sentence_and_loses_no_finished_run(tmp_path):
     """A file system of one megabyte: small runs fit, many long curves do not."""
     folder = tmp_path / "small"

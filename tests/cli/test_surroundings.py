@@ -16,6 +16,8 @@ from nalm.lab import machine
 from nalm.results import checkpoints
 from nalm.results.store import Store
 
+pytestmark = pytest.mark.system
+
 ROOT = Path(__file__).parents[2]
 QUICK = ["--only", "unit=NMU", "--only", "range=1:2", "--seeds", "1", "--steps", "20", "--workers", "1"]
 ascii_path = pytest.mark.skipif(

@@ -101,6 +101,7 @@ def test_repeated_steps_are_those_taken_one_by_one():
     assert all(torch.equal(one.params[name], p) for name, p in other.params.items())
 
 
+@pytest.mark.system
 @pytest.mark.skipif(sys.platform == "win32", reason="links to folders need rights on Windows")
 def test_it_compiles_where_torch_lies_below_a_folder_with_a_space(tmp_path):
     folder = tmp_path / "a checkout"

@@ -17,6 +17,8 @@ from nalm.cli import app
 from nalm.errors import NALMError
 from nalm.results.store import Store
 
+pytestmark = pytest.mark.system
+
 TOLERANCE = 1e-4  # relative, on errors: a resumed population may be a part of the first one
 
 

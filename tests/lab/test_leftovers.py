@@ -15,6 +15,8 @@ from nalm.errors import NALMError
 from nalm.results import locks
 from nalm.results.store import NAME, Store
 
+pytestmark = pytest.mark.system
+
 PATIENCE = 120  # seconds until something has surely happened
 
 

@@ -21,7 +21,7 @@ from nalm.lab.executors import ray as cluster
 from nalm.lab.run import run
 from nalm.results.store import Store
 
-pytestmark = pytest.mark.xdist_group("ray")
+pytestmark = [pytest.mark.system, pytest.mark.xdist_group("ray")]
 
 
 @pytest.fixture(scope="module")

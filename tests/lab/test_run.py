@@ -173,6 +173,7 @@ def test_a_damaged_checkpoint_stops_with_a_sentence(tmp_path):
         run([experiment()], tmp_path, compiled=False, workers=1)
 
 
+@pytest.mark.system
 def test_an_error_in_a_worker_is_the_same_sentence(tmp_path):
     path = begun(tmp_path, 100, [Run(case(), s, s) for s in range(3)])
     arrays = safetensors.numpy.load_file(path) | {"params.layers.0.weight": np.zeros((3, 1, 5), np.float32)}
@@ -189,6 +190,7 @@ def test_a_name_that_does_not_exist_is_found_before_anything_is_made(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.system
 def test_two_commands_share_a_folder_and_train_nothing_twice(tmp_path):
     command = [sys.executable, "-m", "nalm", "run", "quick", "--steps", "300", "--seeds", "3"]
     command += ["--only", "range=1:2", "--only", "unit=NMU", "--only", "unit=NACMul"]

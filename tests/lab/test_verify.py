@@ -100,6 +100,7 @@ def test_the_command_tells_and_fails(folder, tmp_path):
     assert done.exit_code == 1 and "numbers are wrong" in done.stdout
 
 
+@pytest.mark.system
 def test_networks_that_read_images_are_true(tmp_path):
     pair = CASES["pair"].replace(recipe=CASES["pair"].recipe.replace(steps=3))
     fixed = pair.replace(

@@ -17,7 +17,10 @@ from nalm.experiments import EXPERIMENTS
 from nalm.report import page as pages
 from nalm.results.store import Store
 
-pytestmark = pytest.mark.xdist_group("page")  # one process makes the page and opens the browser
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.xdist_group("page"),
+]  # one process makes the page and opens the browser
 ROOT = Path(__file__).parent.parent.parent
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}

@@ -13,6 +13,8 @@ from nalm.formulas import parse as formula
 from nalm.results import checkpoints, packed
 from nalm.results.store import Store
 
+pytestmark = pytest.mark.system
+
 NAMES = (
     "store",
     "cells",

@@ -26,7 +26,7 @@ def complaint(node: Node, problem: Problem) -> str | None:
     spread = float(np.std(np.concatenate([y, problem.y]))) or 1.0
     r = y - evaluate(node, x)
     if not used(node):
-        return "the law uses no column"
+        return "the law is a number and explains nothing"
     if n < 2 * k + 10:
         return f"{n} rows are too few to test {k} numbers"
     if not np.isfinite(r).all() or np.sqrt(np.mean(r**2)) > UNEXPLAINED * spread:
