@@ -59,7 +59,7 @@ def items() -> tuple[Item, ...]:
             tuple(filter(None, row["places"].split("; "))),
             row["reason"],
         )
-        for row in csv.DictReader(path.read_text("utf-8").splitlines())
+        for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines())
     )
 
 

@@ -182,7 +182,17 @@ def test_a_length_beyond_training_is_said_only_where_there_is_one():
 
 def test_what_was_published_is_reported_by_name():
     names = [e.name for e in experiments("logic")]
-    asked = ("rules", "comparisons", "scale", "piecewise", "minimum", "count", "paths", "digits")
+    asked = (
+        "rules",
+        "arithmetic",
+        "comparisons",
+        "scale",
+        "piecewise",
+        "minimum",
+        "count",
+        "paths",
+        "digits",
+    )
     assert names == [f"logic/{name}" for name in asked]
     assert {c.operation for c in EXPERIMENTS["logic/comparisons"].cases} == set(COMPARISONS)
     rules = EXPERIMENTS["logic/rules"]

@@ -41,7 +41,7 @@ OTHER = {  # a different value for every field of every class
     Case: {"model": (Layer("NAU"),), "task": Arithmetic("add", Range(), Range()), "recipe": Recipe(steps=1)},
     Claim: {"source": "x", "metric": "x", "value": 2.0, "low": 0.1, "high": 0.2, "n": 25, "note": "x"}
     | dict.fromkeys(("place", "task", "unit", "operation", "where"), "x")
-    | {"cases": ("x",)},
+    | dict.fromkeys(("cases", "rows", "points"), ("x",)),
     Experiment: {"name": "x", "title": "x", "cases": (), "seeds": (3,), "claims": ()},
 }
 FIRST = [Range(), Layer("NMU"), Ramp(1), Growth(1e-9, 1e-7), Recipe(then="pcc", switch=1), Threshold()]

@@ -13,7 +13,7 @@ def test_the_data_are_the_published_ones():
     times, values = published()
     assert times.shape == (40,) and values.shape == (40, 3)
     for k, name in enumerate(NAMES):
-        rows = claims("fSIR trajectory", units=(f"true {name}",))
+        rows = claims("fSIR trajectory, true", units=(f"true {name}",))
         assert len(rows) == 40
         at = np.array([float(c.where.removeprefix("t=")) for c in rows])
         np.testing.assert_allclose(at, times, rtol=1e-4)

@@ -29,6 +29,7 @@ NUMPY = {
     "square": lambda a, b: a**2,
     "sqrt": lambda a, b: np.sqrt(a),
     "select": lambda a, b: a,
+    "mean": lambda a, b: (a + b) / 2,
 }
 quick = settings(deadline=None, database=None, max_examples=60)
 every_layout = pytest.mark.parametrize("case", [SMT, TEN, ADT], ids=["I=2", "I=10", "ADT"])
