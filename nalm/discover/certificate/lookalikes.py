@@ -12,7 +12,8 @@ from nalm.discover.law.functions import FUNCTIONS
 DEGREE = 3  # of the polynomials that a function must differ from
 STEPS = 10  # of an evenly spaced column within one period, at least
 ALIASES = 20  # of a frequency on such a column that are looked at
-FINEST = 1e-7  # spacing over the range of a column below which it counts as continuous
+ROUNDING = 1e-7  # of differences, over the range of a column, when a common divisor is looked for
+FINEST = 1e-5  # spacing over the range of a column below which it counts as continuous
 # Each is a sum of another and its slope: changing the numbers inside looks like the other, and is not
 FAMILIES = [{"sin", "cos"}, {"asin", "acos"}, {"exp", "sinh", "cosh"}]
 
@@ -70,13 +71,13 @@ def spacing(values: Array) -> float:
     (1.5, 0.0)
     """
     d = np.unique(np.abs(values - values[0]))
-    least = FINEST * d[-1]
+    least, finest = ROUNDING * d[-1], FINEST * d[-1]
     step = d[-1]
     while len(d := d[d > least]):
         step = d[0]
         rest = d % step
         d = np.unique(np.minimum(rest, step - rest))
-    return float(step) if step > least and values.size > 2 else 0.0
+    return float(step) if step > finest and values.size > 2 else 0.0
 
 
 def _loosened(node: Node) -> Iterator[tuple[Function, Node]]:
