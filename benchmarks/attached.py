@@ -27,7 +27,7 @@ Draw = Callable[[Rows, float, Generator], tuple[Tensor, Tensor]]  # rows, factor
 
 @dataclass(frozen=True)
 class Problem:
-    """What to learn, the network that learns it, and its loop."""
+    """A problem: the data, the network that learns it, and the training loop."""
 
     network: Callable[[], nn.Module]
     draw: Draw
@@ -104,7 +104,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Trial:
-    """What became of the networks of one job."""
+    """The result of one job: how many networks are right."""
 
     problem: str
     attached: bool

@@ -16,7 +16,7 @@ TARGET = ROOT / "nalm" / "data" / "summary.json.gz"
 
 
 def plain(case: Case) -> bool:
-    """Whether a case asks for one number from numbers: of images and of several measures a unit is not suggested."""
+    """Return whether a case asks for one number from numbers; units are not suggested for images or several measures."""
     return not case.task.images and not case.task.grids and not case.task.counts
 
 

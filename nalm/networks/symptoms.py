@@ -23,7 +23,7 @@ PROBES, STRIDE = 32, 0.02  # small random steps away from a saddle, and their si
 
 @dataclass
 class Seen:
-    """What one batch shows of the units, by their names."""
+    """Inputs and gradients of the units for one batch, by the names of the units."""
 
     inputs: dict[str, Tensor] = field(default_factory=dict)  # (rows, in)
     gradients: dict[str, dict[str, Tensor]] = field(default_factory=dict)

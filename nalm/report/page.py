@@ -35,7 +35,7 @@ HELD = 200_000  # runs that a page holds; of more, as many of each case as fit
 
 @dataclass(frozen=True)
 class Limits:
-    """What all sections of a page share: colours and symbols, and how many runs of a case they hold."""
+    """Colours, symbols and numbers of runs that all sections of a page share."""
 
     looks: dict[str, tuple[str, str]]
     curves: int  # runs of a case with curves

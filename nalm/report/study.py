@@ -22,7 +22,7 @@ SEEDS = 1_000, 1  # per case whose curves are shown; the second if there are mor
 
 @dataclass(frozen=True)
 class Study:
-    """What a page says about one experiment."""
+    """The content of a page about one experiment."""
 
     name: str
     title: str
@@ -51,7 +51,7 @@ class Study:
 
     @functools.cached_property
     def labels(self) -> dict[Case, str]:
-        """What each case is called here."""
+        """The name of each case on the page."""
         return self.names.labels
 
     @functools.cached_property

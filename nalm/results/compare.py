@@ -56,7 +56,7 @@ class Change:
 
     @property
     def changed(self) -> bool:
-        """Whether the difference of one of the metrics is significant."""
+        """True if the difference of one of the metrics is significant."""
         return self.p < LEVEL
 
     def plain(self) -> dict[str, Any]:

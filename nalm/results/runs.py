@@ -38,7 +38,7 @@ class Outcome:
 
     @property
     def solved(self) -> bool:
-        """Whether the run counts as a success."""
+        """True if the run counts as a success."""
         return self.outcome == "solved"
 
 
@@ -89,7 +89,7 @@ class Runs:
 
     @property
     def solved(self) -> npt.NDArray[np.bool_]:
-        """Whether the test error at the best evaluation is below the threshold."""
+        """True if the test error at the best evaluation is below the threshold."""
         return np.array([m.test < limit for m, limit in zip(self.marks, self.thresholds, strict=True)], bool)
 
     @property

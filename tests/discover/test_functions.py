@@ -171,7 +171,7 @@ def test_functions_are_found_in_one_per_cent_noise(law, stage):
 
 
 def certified(node, x):
-    """Whether a law is called exact on its own values."""
+    """Return whether a law is called exact on its own values."""
     problem = Problem.from_table(x, evaluate(node, x), noise=0.0)
     return certify(node, problem).verdict == "exact"
 

@@ -1,4 +1,4 @@
-"""What a law leaves: a flexible model sees a smooth rest that families of terms miss, and takes noise for noise."""
+"""The residual of a law: a flexible model sees a smooth rest that families of terms miss, and takes noise for noise."""
 
 import numpy as np
 

@@ -91,7 +91,7 @@ class NamedRuns:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a rule returns: our number, a word, the reason, and the test that it rests on.
+    """The result of a rule: our number, a word, the reason, and the test that it rests on.
 
     The word is one of ``AGREES``, ``DIFFERS`` and ``CANNOT_TELL``, or ``NOT_RUN`` or ``NO_RULE``, where nothing
     was compared. A judgement without a test is exact, or is no comparison.
