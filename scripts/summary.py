@@ -16,7 +16,7 @@ TARGET = ROOT / "nalm" / "data" / "summary.json.gz"
 
 
 def plain(case: Case) -> bool:
-    """Return whether a case asks for one number from numbers; units are not suggested for images or several measures."""
+    """Return whether a case asks for one number from numbers; no unit is suggested for images or several measures."""
     return not case.task.images and not case.task.grids and not case.task.counts
 
 
