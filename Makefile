@@ -17,7 +17,7 @@ test: .venv/.ready browser  ## set up and run the default tests
 	$(PYTEST)
 
 system: .venv/.ready browser  ## the tests that start whole commands, kill them or take something away from them
-	$(PYTEST) -m system
+	$(PYTEST) -m "system and not slow"
 
 slow: .venv/.ready browser  ## the tests that take minutes
 	$(PYTEST) -m slow

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nalm.claims import compositions
 from nalm.landscapes import LANDSCAPES, compute
 from nalm.report import figures, html
 from nalm.report.sections.benchmarks import benchmarks
 from nalm.report.sections.claims import claims
+from nalm.report.sections.compositions import compositions
 from nalm.report.sections.cost import cost
 from nalm.report.sections.failures import failures, outcome
 from nalm.report.sections.glance import glance
@@ -52,7 +52,7 @@ class Section:
 
 
 SECTIONS = (
-    Section("compositions", lambda study, limits: compositions.rows(study.outcomes)),
+    Section("compositions", lambda study, limits: compositions(study)),
     Section("panels", lambda study, limits: panels(study, limits.looks, limits.curves)),
     Section("heim2020", lambda study, limits: heim2020(study)),
     Section("surfaces", lambda study, limits: surfaces(study)),
