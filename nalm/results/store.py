@@ -16,13 +16,14 @@ from nalm import __version__
 from nalm.config import Case, Experiment
 from nalm.errors import NALMError
 from nalm.results import locks
-from nalm.results.database import OUTCOMES as OUTCOMES
-from nalm.results.database import connect, is_printable_name, readable_errors, transaction
+from nalm.results.database import connect, readable_errors, transaction
 from nalm.results.packed import Arrays as Arrays
 from nalm.results.packed import Finished as Finished
 from nalm.results.packed import pack as pack
 from nalm.results.packed import unpack as unpack
 from nalm.results.runs import Runs
+from nalm.results.schema import OUTCOMES as OUTCOMES
+from nalm.results.schema import is_printable_name
 from nalm.results.stored_runs import FIELDS as FIELDS
 from nalm.results.stored_runs import Key as Key
 from nalm.results.stored_runs import StoredRuns

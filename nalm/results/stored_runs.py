@@ -10,9 +10,10 @@ import numpy as np
 
 from nalm.config import Case
 from nalm.errors import NALMError
-from nalm.results.database import ROW_CONDITIONS, is_printable_name, readable_errors, without_gc
+from nalm.results.database import readable_errors, without_gc
 from nalm.results.packed import Arrays, unpack
 from nalm.results.runs import Outcome
+from nalm.results.schema import ROW_CONDITIONS, is_printable_name
 
 Key = tuple[str, int]  # a run: hash of its case, seed
 

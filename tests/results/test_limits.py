@@ -18,7 +18,7 @@ from nalm.config import Experiment
 from nalm.errors import NALMError
 from nalm.lab.status import status as status_of
 from nalm.report import page
-from nalm.results import checkpoints, database, source
+from nalm.results import checkpoints, schema, source
 from nalm.results import files as shipped
 from nalm.results.store import NAME, Store, pack
 from nalm.results.summary import summarise
@@ -196,7 +196,7 @@ def test_an_experiment_with_a_hostile_name_is_not_written_anywhere(name, tmp_pat
         ("experiments", "name", "a\x1b[2Jb"),
         ("experiments", "title", "x" * 2_000),
         ("runs", "formula", "a\x1b]0;owned\x07*b"),
-        ("runs", "formula", "a" * (database.MAX_TEXT + 1)),
+        ("runs", "formula", "a" * (schema.MAX_TEXT + 1)),
         ("runs", "seed", "seven"),
         ("runs", "outcome", "splendid"),
         ("sessions", "seen", "yesterday"),

@@ -4,7 +4,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -90,23 +89,6 @@ def test_finished_runs_cannot_be_taken(store):
     assert store.reserve(keys(table)) == keys(table)
     store.save(table)
     assert store.reserve(keys(table)) == []
-
-
-def test_two_processes_may_make_the_same_folder_at_once(tmp_path):
-    errors = []
-
-    def make():
-        try:
-            with Store(tmp_path / "new", create=True) as store:
-                store.begin("a", "b")
-                store.register(Experiment("e", "t", (case(),), (0,)))
-        except Exception as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=make) for _ in range(8)]
-    [t.start() for t in threads]
-    [t.join() for t in threads]
-    assert errors == []
 
 
 def test_a_folder_without_results_says_how_to_make_some(tmp_path):
