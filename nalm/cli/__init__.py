@@ -14,6 +14,7 @@ from nalm.cli import experiments as experiments
 from nalm.cli import export as export
 from nalm.cli import fit as fit
 from nalm.cli import merge as merge
+from nalm.cli import new as new
 from nalm.cli import ode as ode
 from nalm.cli import predict as predict
 from nalm.cli import report as report

@@ -1,12 +1,14 @@
 """The commands list and show: which experiments there are, and one of them in full."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nalm.cli import landscapes, screen
-from nalm.cli.app import OUT, Json, Out, app, print_json
+from nalm.cli.app import OUT, Json, Out, app, print_json, with_options
+from nalm.cli.changes import Epochs, KeepSchedule, Like, Models, Only, Steps, Sweeps, Units, changes
 
 if TYPE_CHECKING:
     from nalm.config import Experiment
@@ -58,16 +60,39 @@ def _plain(experiment: "Experiment") -> dict[str, object]:
     }
 
 
+@dataclass(frozen=True)
+class ShowOptions:
+    """The options of `nalm show`; each field is an option of the command line."""
+
+    name: Annotated[
+        str, typer.Argument(help="An experiment, a prefix, a file such as my_study.py, or a landscape.")
+    ]
+    only: Only = None
+    unit: Units = None
+    model: Models = None
+    like: Like = ""
+    sweep: Sweeps = None
+    steps: Steps = None
+    epochs: Epochs = None
+    keep_schedule: KeepSchedule = False
+    json: Json = False
+
+
 @app.command()
-def show(name: str, json: Json = False) -> None:
-    """Show an experiment: its cases, recipes, seeds and published claims; or a landscape and its minima."""
+@with_options(ShowOptions)
+def show(options: ShowOptions) -> None:
+    """Show an experiment: its cases, recipes, seeds and published claims; or a landscape and its minima.
+
+    The options show what `nalm run` would train with them.
+    """
+    name, json = options.name, options.json
     if landscapes.is_landscape(name):
         landscapes.show(name, json)
         return
     from nalm.cli.tables.experiments import shown
-    from nalm.experiments import experiments
+    from nalm.lab.request import experiments
 
-    found = experiments(name)
+    found, notes = experiments([name], "", changes(options))
     if json:
         import json as text
 
@@ -77,3 +102,5 @@ def show(name: str, json: Json = False) -> None:
     for experiment in found:
         for part in shown(experiment):
             screen.show(part)
+    for note in notes:
+        typer.echo(note)

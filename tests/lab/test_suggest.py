@@ -78,7 +78,7 @@ def test_the_command_trains_the_very_case_and_the_code_makes_the_unit(operation)
     _, _, experiment, *words = found.best.command.split()
     options = list(zip(words[::2], words[1::2], strict=True))
     only = [value for name, value in options if name == "--only"]
-    (wanted,) = asked.experiments([experiment], dict(options).get("--seeds", ""), only, [], "")[0]
+    (wanted,) = asked.experiments([experiment], dict(options).get("--seeds", ""), asked.Changes(only=only))[0]
     assert [case.hash for case in wanted.cases] == [found.best.case] and len(wanted.seeds) == found.best.n
     assert found.code == f"nalm.{found.unit}(2, 1)" and found.unit in nalm.UNITS
     made = eval(found.recipe_code, {"Recipe": Recipe, "Ramp": Ramp, "Growth": Growth})

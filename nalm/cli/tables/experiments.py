@@ -7,6 +7,7 @@ from rich.table import Table
 
 from nalm.cli.tables.numbers import number
 from nalm.config import Experiment
+from nalm.config.labels import rule_words
 from nalm.experiments.names import names as names_of
 from nalm.lab import costs
 from nalm.lab.costs import Machine
@@ -42,13 +43,7 @@ def shown(experiment: Experiment) -> Iterator[Table | str]:
     groups: dict[tuple[str, ...], list[str]] = {}
     for case in experiment.cases:
         r = case.recipe
-        rules = [f"{name} {ramp.weight:g} ({ramp.start:g} to {ramp.end:g})" for name, ramp in r.penalties]
-        rules += [f"{n} {g.start:g} to {g.end:g}" for n, g in (("L1", r.l1), ("L2", r.l2)) if g is not None]
-        rules += [f"clip {c:g}" for c in (r.clip_value, r.clip_norm) if c]
-        rules += ["safe norm"] if r.norm == "scaled" else []
-        rules += ["iNALU's rules"] if r.inalu else []
-        rules += ["weights and gates in turns"] if r.rules else []
-        rules += [f"gradient noise {r.gradient_noise:g}"] if r.gradient_noise else []
+        rules = rule_words(r)
         rules += (
             [f"{r.optimiser} {r.momentum:g}" if r.momentum else r.optimiser] if r.optimiser != "adam" else []
         )
