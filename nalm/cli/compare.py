@@ -1,6 +1,7 @@
-"""The commands compare and suggest: differences between two results folders, and the best unit for a problem."""
+"""The commands compare and suggest: two folders, one folder and the published numbers, units within a folder."""
 
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,11 +18,24 @@ PUBLISHED = "published"
 @app.command()
 def compare(
     a: Annotated[str, typer.Argument(help="A results folder: a store, or shipped tables.")],
-    b: Annotated[str, typer.Argument(help="Another one, or the word published.")],
+    b: Annotated[
+        str, typer.Argument(help="Another one, or the word published; without it, units within the first.")
+    ] = "",
+    units: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="A B", help="Two units of one folder, paired by range and seed."),
+    ] = None,
+    experiment: Annotated[str, typer.Option(help="Only this experiment, or all below a prefix.")] = "",
+    figure: Annotated[
+        Path | None, typer.Option(help="With --units: draw the differences (.pdf, .svg, .png).")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Compare two results folders case by case and seed by seed, or one with the published claims."""
+    """Compare two results folders case by case and seed by seed, or one with the published claims.
 
+    With one folder alone, its units are ranked; --units compares two of them. Runs are paired by task and seed, and
+    p values are corrected by Holm's method.
+    """
     from nalm.claims.compare import compare_folder
     from nalm.cli.tables import verdicts as verdict_tables
     from nalm.errors import NALMError
@@ -30,6 +44,15 @@ def compare(
 
     if a == PUBLISHED:
         raise NALMError(f"The word {PUBLISHED} comes second: nalm compare FOLDER {PUBLISHED}.")
+    if (units or figure or experiment) and b:
+        raise NALMError(
+            "--units, --experiment and --figure compare units within one folder: give one folder alone."
+        )
+    if not b:
+        from nalm.cli import contest
+
+        contest.units_of(a, experiment, units, figure, json)
+        return
     if b == PUBLISHED:
         _published(compare_folder(a), json)
         return
