@@ -10,6 +10,7 @@ import typer
 from nalm.cli import bench as bench
 from nalm.cli import compare as compare
 from nalm.cli import coverage as coverage
+from nalm.cli import delete as delete
 from nalm.cli import experiments as experiments
 from nalm.cli import export as export
 from nalm.cli import fit as fit

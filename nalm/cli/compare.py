@@ -113,6 +113,7 @@ def suggest(
 ) -> None:
     """Name the best unit and recipe for a problem, from the results that come with the package."""
     from nalm.lab.suggest import suggest as find_best
+    from nalm.operations import COMPOSITIONS
 
     found = find_best(operation, *between, inputs)
     if json:
@@ -124,6 +125,14 @@ def suggest(
     for part in verdict_tables.suggestion(found):
         screen.show(part)
     if found.code:
-        typer.echo(f"Use it:        {found.code}\nTrain it with: {found.recipe_code}")
+        typer.echo(f"Use it:        {found.code}")
     if found.best and found.best.command:
         typer.echo(f"Reproduce it:  {found.best.command}")
+    if found.closed_form:
+        typer.echo(
+            f"From a table:  {found.closed_form} finds such a law without training (docs/discovery.md)"
+        )
+    if found.operation in COMPOSITIONS:
+        typer.echo("As a network:  nalm.compose(X, y) trains such a composition (docs/discovery.md)")
+    if found.snippet:
+        typer.echo(f"Try it:\n\n{found.snippet}")

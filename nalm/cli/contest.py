@@ -18,7 +18,8 @@ def units_of(
     """Compare two units of a folder, or rank all of them."""
     from nalm.cli.tables import contest as tables
     from nalm.errors import NALMError
-    from nalm.results.contest import contest, ranking
+    from nalm.results.contest import contest
+    from nalm.results.ranking import ranking
 
     named = _named(where, experiment)
     if units is None:

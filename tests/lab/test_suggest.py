@@ -4,6 +4,7 @@ import copy
 import gzip
 import json
 import math
+import re
 import subprocess
 import sys
 from importlib.resources import files
@@ -27,7 +28,12 @@ from nalm.lab.suggest import distance, suggest
 
 ROWS = json.loads(gzip.decompress(files("nalm.data").joinpath("summary.json.gz").read_bytes()))
 CH3 = [r for r in ROWS if r["experiment"].startswith("thesis/ch3/")]  # for what is said here in numbers
-SUMS = {case.hash for e in EXPERIMENTS.values() for case in e.cases if case.task.subset > 1}
+SUMS = {
+    case.hash
+    for e in EXPERIMENTS.values()
+    for case in e.cases
+    if case.task.subset > 1 or case.task.operands or case.task.times
+}
 UNIFORM = [r for r in ROWS if r["train"].count("[") == 1 and r["train"][0] == "U" and r["case"] not in SUMS]
 PROBLEMS = sorted({(r["operation"], r["train"], r["inputs"]) for r in UNIFORM})
 INFINITE = float("inf")
@@ -153,14 +159,13 @@ def test_what_was_not_measured_gets_the_nearest_and_says_so():
 
 def test_distances_are_as_documented():
     here = Range(1, 2)
-    assert distance("U[1,2)", 1, 2, here, 2) == 0
-    assert distance("U[1,2)", 1, 20, here, 2) == pytest.approx(math.log(10))
-    assert distance("U[1,2)", 5, 2, here, 2) == pytest.approx(math.log(5))
-    assert distance("TN(0,1)[1,2)", 1, 2, here, 2) == 1
-    assert distance("U[1,4)", 1, 2, here, 2) == pytest.approx(math.asinh(40) - math.asinh(20))
-    assert distance("U[-6,-2)u[2,6)", 1, 2, Range(-6, 6), 2) == 1
-    assert distance("N(1,0.5)", 1, 2, Range(0, 2), 2) == 1
-    assert distance("Exp(2)", 1, 2, Range(0, 4), 2) == 1
+    assert distance("U[1,2)", 2, here, 2) == 0
+    assert distance("U[1,2)", 20, here, 2) == pytest.approx(20 * math.log(10))
+    assert distance("TN(0,1)[1,2)", 2, here, 2) == 1
+    assert distance("U[1,4)", 2, here, 2) == pytest.approx(math.asinh(40) - math.asinh(20))
+    assert distance("U[-6,-2)u[2,6)", 2, Range(-6, 6), 2) == 1
+    assert distance("N(1,0.5)", 2, Range(0, 2), 2) == 1
+    assert distance("Exp(2)", 2, Range(0, 4), 2) == 1
 
 
 def test_equally_near_problems_are_told_apart_the_same_way_every_time():
@@ -173,7 +178,36 @@ def test_operands_that_are_sums_are_another_problem(monkeypatch):
     sums = row(experiment="planted", case=case.hash, inputs=4)
     assert suggest("multiply", 1, 2, 4, [sums, row("NAU", 1, inputs=4)]).unit == "NAU"
     alone = suggest("multiply", 1, 2, 4, [sums])
-    assert alone.unit == "NMU" and not alone.exact and "operands that are sums of 2" in alone.sentence
+    assert (
+        alone.verdict == "unknown"
+        and "on sums of inputs, sequences or images only (1 cases)" in alone.sentence
+    )
+
+
+def test_another_function_of_the_same_name_is_not_suggested():
+    """madsen/simple multiplies (a + b) by (a + b + c + d)."""
+    found = suggest("multiply", 1, 3, 4)
+    assert "NAU" not in found.unit and found.best.experiment != "madsen/simple"
+    assert "asked for: U[1,3) with 4 inputs" in found.sentence
+
+
+def test_the_number_of_inputs_counts_before_the_range():
+    for inputs in (50, 100):
+        found = suggest("add", 0, 1_000, inputs)
+        assert (found.unit, found.best.inputs) == ("NAU", 100)
+
+
+def test_laws_that_need_no_training_are_among_the_answers():
+    assert suggest("mul-add", 0, 4, 4).closed_form == "nalm.search(X, y)" == suggest("add", 0, 1).closed_form
+    assert suggest("xor", 0, 1).closed_form == ""
+
+
+def test_the_snippet_runs():
+    found = suggest("multiply", 1, 2, rows=CH3)
+    short = re.sub(r"steps=[0-9]+, ", "", found.snippet).replace("Recipe(", "Recipe(steps=3, batch=4, ")
+    values = {}
+    exec(short.replace("seeds=range(3)", "seeds=range(3), compiled=False"), values)
+    assert len(values["runs"]) == 3 and values["case"].inputs == 2
 
 
 def planted(monkeypatch, **changes):
@@ -256,7 +290,7 @@ def test_the_command_names_unit_recipe_runs_and_cost():
     text, found = run("--operation", "multiply", "--range", "-2", "2"), suggest("multiply", -2, 2)
     assert text.startswith(f"{found.unit} is the best of the ")
     assert str(found.best.success) in text and f" {found.best.n} " in text and " s on c" in text
-    assert f"Use it:        {found.code}\n" in text and f": {found.recipe_code}\n" in text
+    assert f"Use it:        {found.code}\n" in text and f"recipe = {found.recipe_code}\n" in text
     assert f"Reproduce it:  {found.best.command}\n" in text
     assert [line.split()[0] for line in text.splitlines() if line.startswith(f" {found.unit} ")]
 

@@ -8,7 +8,8 @@ from made import outcomes
 from nalm.config import Range, Recipe
 from nalm.config.labels import labels, places
 from nalm.errors import NALMError
-from nalm.results.contest import by_name, contest, ranking
+from nalm.results.contest import by_name, contest
+from nalm.results.ranking import ranking
 
 ALL, NONE = [True] * 10, [False] * 10
 HALF = [True, False] * 5

@@ -9,7 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from nalm.cli.tables.verdicts import lead, safe
-from nalm.results.contest import Contest, Standing
+from nalm.results.contest import Contest
+from nalm.results.ranking import Standing
 from nalm.stats import Interval
 
 Group = tuple[str, str, int]  # experiment, operation, inputs
