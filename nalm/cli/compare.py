@@ -96,7 +96,20 @@ def _published(found: "dict[str, list[ClaimVerdict]]", as_json: bool) -> None:
 def _plain(experiment: str, v: "ClaimVerdict") -> dict[str, Any]:
     from nalm.results.compare import plain_interval
 
-    about = ("unit", "operation", "where", "metric", "value", "low", "high", "n", "source", "place")
+    about = (
+        "unit",
+        "operation",
+        "where",
+        "metric",
+        "value",
+        "low",
+        "high",
+        "n",
+        "source",
+        "place",
+        "cited",
+        "how",
+    )
     claim = {name: getattr(v.claim, name) for name in about}
     tested = {"p": v.p, "p_holm": v.corrected, "runs_needed": v.needed, "why": v.reason}
     return {"experiment": experiment, **claim, "ours": plain_interval(v.ours), "verdict": v.verdict, **tested}

@@ -76,7 +76,8 @@ def shown(experiment: Experiment) -> Iterator[Table | str]:
             claims.add_column(name, overflow="fold", min_width=widest)
         alike: dict[tuple[str, ...], list[str]] = {}
         for c in experiment.claims:
-            same = (c.metric.replace("_", " "), number(c.value, c.low, c.high, " "), c.unit, c.place)
+            stands = f"{c.cited} ({c.how.partition(',')[0].partition(' ')[0]})"
+            same = (c.metric.replace("_", " "), number(c.value, c.low, c.high, " "), c.unit, stands)
             alike.setdefault(same, []).append(c.where)
         for (metric, value, unit, place), found in alike.items():
             where = (
