@@ -231,9 +231,8 @@ def test_any_table_gets_a_law_and_a_verdict(kind):
     x, y = SHAPES[kind]
     began = time.thread_time()
     found = NALMRegressor(max_time=3.0).fit(x, y)
-    assert (
-        time.thread_time() - began < 4 * 3.0
-    )  # a slow processor takes longer for the answer after the limit
+    # a slow processor takes longer for the answer after the limit
+    assert time.thread_time() - began < 4 * 3.0
     assert isinstance(found.formula_, str)
     assert found.certificate_.verdict in ("exact", "consistent", "none")
     y, support = found.predict(x, return_support=True)
