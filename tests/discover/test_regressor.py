@@ -142,6 +142,7 @@ def test_it_works_where_scikit_learn_expects_an_estimator(gravity):
     assert clone(NALMRegressor(noise=0.1)).noise == 0.1
 
 
+@pytest.mark.system
 def test_every_choice_follows_from_the_seed(gravity):
     table, y = gravity
     noisy = y * (1 + 0.02 * np.random.default_rng(1).standard_normal(len(y)))
@@ -165,6 +166,7 @@ def test_units_of_measurement_constrain_the_exponents(gravity):
         NALMRegressor(X_units=["kg", "m/s", "parsnip"], y_unit="J").fit(table, energy)
 
 
+@pytest.mark.system
 def test_max_time_is_kept():
     """In processor time, which on a busy machine is less than the clock's."""
     rng = np.random.default_rng(0)

@@ -164,6 +164,7 @@ def test_a_network_with_parts_missing_or_made_up_is_refused_with_its_name(whole)
             training.restore(odd)
 
 
+@pytest.mark.system
 def test_the_end_of_a_shorter_training_is_no_evaluation_of_a_longer_one():
     def rare(epochs):
         return case(epochs=epochs, task=TINY.replace(every=2))
