@@ -1,4 +1,4 @@
-"""Every nalm command that README, CONTRIBUTING and docs show has options that exist and names experiments that exist."""
+"""Every nalm command shown in README, CONTRIBUTING and docs has options and experiments that exist."""
 
 import re
 import shlex
