@@ -12,30 +12,35 @@ from nalm.experiments import experiments
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"^```(?:bash|sh|console|text)?\n(.*?)^```", re.S | re.M)
 PLACEHOLDERS = ("A", "B", "C", "NAME")  # of names of experiments
 INLINE = re.compile(r"`(nalm [a-z-][^`\n]*)`")
 
 
 def commands(text: str) -> list[str]:
     """Return the nalm commands in blocks of code and between backticks."""
-    lines = [line.strip().removeprefix("$ ") for block in BLOCK.findall(text) for line in block.split("\n")]
-    return [line for line in lines if re.match(r"nalm [a-z-]", line)] + INLINE.findall(text)
+    found, inside = [], False
+    for line in text.splitlines():
+        if line.lstrip().startswith("```"):
+            inside = not inside
+        elif inside:
+            parts = line.partition("#")[0].split(";")
+            found += [part.strip() for part in parts if re.match(r" *nalm [a-z-]", part)]
+        else:
+            found += INLINE.findall(line)
+    return found
 
 
 SHOWN = sorted({command for page in PAGES for command in commands(page.read_text("utf-8"))})
 
 
 def test_commands_are_found_in_blocks_and_in_sentences():
-    assert commands("See `nalm list`:\n```bash\n$ nalm run quick  # a comment\nnalm/\n```\n") == [
-        "nalm run quick  # a comment",
-        "nalm list",
-    ]
+    text = "```python\nimport nalm\n```\nSee `nalm list`:\n```sh\nnalm run quick; nalm status  # both\nnalm/\n```\n"
+    assert commands(text) == ["nalm list", "nalm run quick", "nalm status"]
 
 
 @pytest.mark.parametrize("command", SHOWN)
 def test_a_documented_command_is_accepted(command):
-    words = shlex.split(command.partition(">")[0], comments=True)[1:]
+    words = shlex.split(command.partition(">")[0])[1:]
     group = typer.main.get_command(app)
     if words[0].startswith("-"):
         assert words[0] in {option for p in group.params for option in p.opts} | {"--help"}
