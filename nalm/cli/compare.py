@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nalm.cli import screen
-from nalm.cli.app import Json, app, print_json
+from nalm.cli.app import Json, app, print_json, shipped_or
 
 if TYPE_CHECKING:
     from nalm.claims import ClaimVerdict
@@ -51,12 +51,12 @@ def compare(
     if not b:
         from nalm.cli import contest
 
-        contest.units_of(a, experiment, units, figure, json)
+        contest.units_of(shipped_or(a), experiment, units, figure, json)
         return
     if b == PUBLISHED:
-        _published(compare_folder(a), json)
+        _published(compare_folder(shipped_or(a)), json)
         return
-    found = find_changes(source.outcomes(a), source.outcomes(b))
+    found = find_changes(*(source.outcomes(shipped_or(folder)) for folder in (a, b)))
     if json:
         print_json([change.plain() for change in found])
         return

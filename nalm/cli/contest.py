@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def units_of(
-    where: str, experiment: str, units: tuple[str, str] | None, figure: Path | None, as_json: bool
+    where: Path, experiment: str, units: tuple[str, str] | None, figure: Path | None, as_json: bool
 ) -> None:
     """Compare two units of a folder, or rank all of them."""
     from nalm.cli.tables import contest as tables
@@ -44,7 +44,7 @@ def units_of(
         screen.show(part)
 
 
-def _named(where: str, experiment: str) -> "Named":
+def _named(where: Path, experiment: str) -> "Named":
     """Read the runs of a folder by the names of their cases."""
     from nalm.errors import unknown
     from nalm.experiments import below

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from nalm.cli.app import app
+from nalm.cli.app import app, shipped_or
 
 
 @app.command()
@@ -20,7 +20,7 @@ def report(
     format_: Annotated[str, typer.Option("--format", help="Format of the figures: pdf, svg or png.")] = "pdf",
 ) -> None:
     """Make one offline page of results beside the published numbers, or figures for a paper."""
-    where = _where(source)
+    where = shipped_or(source)
     if figures is not None:
         from nalm.report import static
 
@@ -33,11 +33,3 @@ def report(
     typer.echo(f"{written} ({written.stat().st_size / 1e6:.1f} MB)")
     if open_:
         typer.launch(written.absolute().as_uri())
-
-
-def _where(source: str) -> Path:
-    """Return the folder; `results` means the checkout's shipped results if the current folder has none."""
-    import nalm
-
-    shipped = Path(nalm.__file__).parent.parent / "results"
-    return shipped if source == "results" and not Path(source).exists() and shipped.exists() else Path(source)

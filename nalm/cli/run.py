@@ -71,12 +71,14 @@ def run(options: RunOptions) -> None:
         return
     from rich.console import Console
 
-    from nalm.cli import progress
     from nalm.lab import request
-    from nalm.lab import run as lab
 
     console = Console(stderr=True)
-    wanted, notes = request.experiments(names, options.seeds, changes(options))
+    wanted, notes = request.experiments(names, options.seeds, changes(options))  # before torch is loaded
+
+    from nalm.cli import progress
+    from nalm.lab import run as lab
+
     for note in notes:
         console.print(note, markup=False, highlight=False, soft_wrap=True)
     with contextlib.ExitStack() as stack:

@@ -104,5 +104,5 @@ def experiments(name: str) -> list[Experiment]:
     path = name.strip("/")
     found = EXPERIMENTS.below(path) if path else []
     if not found:
-        raise unknown("experiment", name, EXPERIMENTS)
+        raise unknown("experiment", name, EXPERIMENTS, see="`nalm list`")
     return found

@@ -13,6 +13,7 @@ from nalm.landscapes import LANDSCAPES, Curves, Surface, compute
 from nalm.report.figures import PANELS, WIDTH, colours, span
 from nalm.report.sections import surfaces
 from nalm.report.study import Study, require, studies
+from nalm.results import source
 from nalm.results.summary import Summary
 from nalm.stats import Interval
 
@@ -27,7 +28,10 @@ MARKERS = dict(
 
 
 def write(where: Path | str, folder: Path, kind: str, experiment: str = "") -> list[Path]:
-    """Write each figure of the results as a file, with its table beside it, and return the paths."""
+    """Write each figure of the results as a file, with its table beside it, and return the paths.
+
+    Shipped results have the landscapes too, which are computed without runs.
+    """
     if kind not in FORMATS:
         raise NALMError(f"The format {kind!r} is not known: use {', '.join(FORMATS)}.")
     found = studies(where, experiment)
@@ -48,7 +52,7 @@ def write(where: Path | str, folder: Path, kind: str, experiment: str = "") -> l
         for i, surface in enumerate(surfaces.drawn(study)):
             name = re.sub(r"[^A-Za-z0-9]+", "-", f"{study.name}-{surface.name}-{i}").strip("-")
             paths.append(save(_landscape(surface), folder / f"{name}.{kind}"))
-    for name in () if experiment else LANDSCAPES:
+    for name in () if experiment or source.kind(where) == "store" else LANDSCAPES:
         paths.append(save(_landscape(compute(name)), folder / f"{name.replace('/', '-')}.{kind}"))
     return paths
 

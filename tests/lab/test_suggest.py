@@ -310,7 +310,9 @@ def test_the_command_says_when_it_does_not_know(monkeypatch):
     )
     assert json.loads(run("--operation", "xor", "--range", "0", "1", "--json"))["best"] is None
     text = " ".join(run("--operation", "divide", "--range", "-2", "2", "--inputs", "10").split())
-    assert "Nothing measured solves it (nearest measured: divide on U[-2,2) with 2 inputs)" in text
+    assert (
+        "Nothing measured solves it (nearest measured: divide on U[-2,2) with 2 inputs; asked for: " in text
+    )
     assert "Use it" not in text
 
 
