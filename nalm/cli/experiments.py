@@ -53,11 +53,11 @@ def list_(
     for line in listing(found, machine, factor, finished):
         screen.show(line)
     if not found:
-        typer.echo("No experiment has all of that: `nalm list` shows every one.")
+        screen.say("No experiment has all of that: `nalm list` shows every one.")
         return
     source = "measured rates" if factor == 1 else f"the runs in {out}"
-    typer.echo(f"Times are estimates for {machine}, from {source}.")
-    typer.echo("Analytic figures, which need no training: nalm show landscapes")
+    screen.say(f"Times are estimates for {machine}, from {source}.")
+    screen.say("Analytic figures, which need no training: nalm show landscapes")
 
 
 def _correction(out: Path) -> float:
@@ -148,4 +148,4 @@ def show(options: ShowOptions) -> None:
         for part in shown(experiment):
             screen.show(part)
     for note in notes:
-        typer.echo(note)
+        screen.say(note)

@@ -30,6 +30,14 @@ def show(part: "RenderableType", console: "Console | None" = None) -> None:
         console.print(line)
 
 
+def say(sentence: str) -> None:
+    """Print a sentence as it is, wrapped between words."""
+    from rich.console import Console
+    from rich.text import Text
+
+    Console().print(Text(sentence))
+
+
 def _text(cell: "RenderableType") -> "Text":
     """Return a cell without markup."""
     from rich.markup import render
