@@ -64,12 +64,13 @@ def _runs(count: int) -> str:
 
 def _remedy(name: str, folder: Path) -> str:
     """Say how to check a unit that is not at hand: with the copy of its file in the folder, or with its file."""
+    from nalm.results.store import OWN_UNITS
     from nalm.units.own import kept
 
     if "@" not in name:
         return "This version of nalm has no such unit."
     short = name.partition("@")[0]
-    return f"Add --unit {kept(name, folder) or f'FILE.py:{short}, the file as it was when they were trained'}"
+    return f"Add --unit {kept(name, folder / OWN_UNITS) or f'FILE.py:{short}, the file as it was when they were trained'}"
 
 
 def _count(findings: int) -> str:

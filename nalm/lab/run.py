@@ -18,7 +18,7 @@ from nalm.errors import NALMError
 from nalm.lab.executors.base import SAVE_EVERY, Executor, Job, Message, Settings
 from nalm.lab.executors.local import Local
 from nalm.results import checkpoints
-from nalm.results.store import Key, Store
+from nalm.results.store import OWN_UNITS, Key, Store
 from nalm.units import own
 
 HEARTBEAT = 5.0  # seconds between two writes of the last activity into the store
@@ -102,7 +102,7 @@ def run(
     with Store(folder, create=True) as store:
         store.begin(_command(), torch.__version__)
         checkpoints.remove_stale_files(store.folder)
-        own.copy_sources(named, store.folder)
+        own.copy_sources(named, store.folder / OWN_UNITS)
         for experiment in experiments:
             store.register(experiment)
         session = Session(store, settings, executor, wanted, show or (lambda state: None))

@@ -29,6 +29,7 @@ from nalm.results.stored_runs import Key as Key
 from nalm.results.stored_runs import StoredRuns
 
 NAME = "results.db"
+OWN_UNITS = "units"  # the subfolder with copies of the files of user-defined units
 
 
 class Store(StoredRuns):

@@ -21,7 +21,6 @@ from nalm.units.base import Unit
 
 OWN: dict[str, type[Unit]] = {}  # loaded units by NAME@HASH
 FILES: dict[str, Path] = {}  # the file of each
-KEPT = "units"  # the subfolder of a results folder with copies of their files
 
 
 def load(spelling: str) -> str:
@@ -82,23 +81,23 @@ def spellings(names: Iterable[str]) -> list[str]:
 
 
 def copy_sources(names: Iterable[str], folder: Path) -> None:
-    """Copy the files of the loaded user-defined units among these names to ``folder``/units/HASH.
+    """Copy the files of the loaded user-defined units among these names to ``folder``/HASH.
 
-    A copy has the same hash as its original, so `--unit folder/units/HASH/FILE.py:Class` checks results after the
-    original has changed, or on another machine.
+    A copy has the same hash as its original, so `--unit folder/HASH/FILE.py:Class` checks results after the original has
+    changed, or on another machine.
     """
     for name in dict.fromkeys(names):
         if name in FILES:
             for file, content in sources(FILES[name]).items():
-                path = folder / KEPT / name.rpartition("@")[2] / file
+                path = folder / name.rpartition("@")[2] / file
                 if not path.exists():
                     path.parent.mkdir(parents=True, exist_ok=True)
                     write_atomically(path, content)
 
 
 def kept(name: str, folder: Path) -> str:
-    """Return FILE.py:Class of the copy of a user-defined unit in a results folder; empty if there is none."""
-    for path in sorted((folder / KEPT / name.rpartition("@")[2]).glob("*.py")):
+    """Return FILE.py:Class of the copy of a user-defined unit under a folder; empty if there is none."""
+    for path in sorted((folder / name.rpartition("@")[2]).glob("*.py")):
         if f"class {_class(name)}" in path.read_text("utf-8", "replace"):
             return f"{path}:{_class(name)}"
     return ""

@@ -56,10 +56,10 @@ def test_a_unit_may_import_the_file_beside_it_which_belongs_to_its_hash(tmp_path
 
 def test_a_copy_of_the_file_in_the_results_has_the_same_name(tmp_path):
     key = load(written(tmp_path, DATACLASS + "# a copy\n"))
-    copy_sources([key, "NMU"], tmp_path / "runs")
-    copy = kept(key, tmp_path / "runs")
-    assert copy.startswith(str(tmp_path / "runs" / "units")) and load(copy) == key
-    assert kept("Other@123456", tmp_path / "runs") == ""
+    copy_sources([key, "NMU"], tmp_path / "units")
+    copy = kept(key, tmp_path / "units")
+    assert copy.startswith(str(tmp_path / "units" / key[-6:])) and load(copy) == key
+    assert kept("Other@123456", tmp_path / "units") == ""
 
 
 def test_classes_have_names_too(tmp_path):
