@@ -69,8 +69,11 @@ def _remedy(name: str, folder: Path) -> str:
 
     if "@" not in name:
         return "This version of nalm has no such unit."
-    short = name.partition("@")[0]
-    return f"Add --unit {kept(name, folder / OWN_UNITS) or f'FILE.py:{short}, the file as it was when they were trained'}"
+    file = (
+        kept(name, folder / OWN_UNITS)
+        or f"FILE.py:{name.partition('@')[0]}, as it was when they were trained"
+    )
+    return f"Add --unit {file}"
 
 
 def _count(findings: int) -> str:

@@ -83,8 +83,8 @@ def spellings(names: Iterable[str]) -> list[str]:
 def copy_sources(names: Iterable[str], folder: Path) -> None:
     """Copy the files of the loaded user-defined units among these names to ``folder``/HASH.
 
-    A copy has the same hash as its original, so `--unit folder/HASH/FILE.py:Class` checks results after the original has
-    changed, or on another machine.
+    A copy has the same hash as its original, so `--unit folder/HASH/FILE.py:Class` checks results after the original
+    has changed, or on another machine.
     """
     for name in dict.fromkeys(names):
         if name in FILES:

@@ -41,7 +41,8 @@ def test_every_run_is_there_once_with_its_arrays_and_its_session(tmp_path):
 
 
 def test_the_files_of_users_units_come_along(tmp_path):
-    a, b = made(tmp_path / "a", runs()), made(tmp_path / "b", runs([case(lr=0.5)] * 2), "f")
+    a = made(tmp_path / "a", runs())
+    made(tmp_path / "b", runs([case(lr=0.5)] * 2), "f")
     for name in ("a", "b"):
         (tmp_path / name / "units" / f"{name}23456").mkdir(parents=True)
         (tmp_path / name / "units" / f"{name}23456" / "mine.py").write_text("# mine\n")
