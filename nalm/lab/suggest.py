@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from nalm.config import Layer, Range, Recipe
+from nalm.config import Arithmetic, Layer, Range, Recipe
 from nalm.errors import NALMError
 from nalm.lab.measured import Measured as Measured
 from nalm.lab.measured import Row, count_inputs, shipped_rows
@@ -56,11 +56,17 @@ class Suggestion:
     def snippet(self) -> str:
         """Lines of Python that train the best unit on the requested task; empty if it solves nothing."""
         case = self.best.known if self.best and self.verdict == "solved" else None
-        if case is None:
+        if case is None or not isinstance(case.task, Arithmetic):
             return ""
         model = ", ".join(_layer_code(layer) for layer in case.model)
-        here = f"Range({self.train.low:g}, {self.train.high:g})"
-        task = f'Arithmetic("{self.operation}", {here}, {here}, inputs={self.inputs})'
+        uniform = (
+            case.train.kind == "uniform"
+        )  # others, such as the numbers 0 and 1 of logic, stay as measured
+        train = self.train if uniform else case.train
+        test = case.test if self.exact or not uniform else train
+        task = (
+            f'Arithmetic("{self.operation}", {_range_code(train)}, {_range_code(test)}, inputs={self.inputs})'
+        )
         return "\n".join(
             (
                 "import nalm",
@@ -168,6 +174,10 @@ def _ends(measured: str) -> tuple[float, float]:
         return (mean[0] - 2 * sd, mean[0] + 2 * sd) if mean else (0.0, 2 * sd)
     except ValueError:
         raise NALMError(f"The summary has a range {measured!r} that cannot be read: write U[1,2).") from None
+
+
+def _range_code(train: Range) -> str:
+    return f"Range({train.low:g}, {train.high:g})" if train.kind == "uniform" else repr(train)
 
 
 def _layer_code(layer: Layer) -> str:

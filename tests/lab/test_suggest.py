@@ -208,6 +208,10 @@ def test_the_snippet_runs():
     values = {}
     exec(short.replace("seeds=range(3)", "seeds=range(3), compiled=False"), values)
     assert len(values["runs"]) == 3 and values["case"].inputs == 2
+    logic = suggest("xor", 0, 1)
+    if logic.snippet:
+        exec(logic.snippet.partition("runs =")[0], values)
+        assert values["case"].task.operation == "xor" and values["case"].train.kind == "grid"
 
 
 def planted(monkeypatch, **changes):
