@@ -27,16 +27,3 @@ def test_the_draft_of_the_paper_cites_what_its_bibliography_holds():
     cited = set(re.findall(r"@([A-Z][A-Za-z]+\d{4}[a-c]?)", text))
     assert cited == set(re.findall(r"^@\w+\{(\w+),", bibliography, re.M))
     assert 1_000 <= len(text.split()) <= 1_500
-
-
-def test_the_readme_counts_all_published_numbers_as_the_page_of_coverage_does():
-    page = (ROOT / "docs" / "coverage.md").read_text("utf-8")
-    numbers, comparisons, *verdicts, _ = (
-        re.search(r"^\| \*\*all\*\* \| (.*) \|$", page, re.M).group(1).split(" | ")
-    )
-    agree, differ, untold, missing = verdicts
-    sentence = (
-        f"Of all {numbers} published numbers, which are {comparisons} comparisons, {agree} agree, {differ} differ, "
-        f"{untold} cannot be told and {missing} were not run"
-    )
-    assert sentence in " ".join((ROOT / "README.md").read_text("utf-8").split())
