@@ -1,9 +1,10 @@
 """The place and the recipe of a user's unit in a published experiment."""
 
+import numpy as np
 import pytest
 
 from nalm.config.labels import unit_of, without_hash
-from nalm.engine import check
+from nalm.engine import check, train
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
 from nalm.experiments.names import names
@@ -113,3 +114,28 @@ def test_shorter_training_scales_its_schedule_and_says_so():
     ]
     (_,), notes = experiments(["quick"], "", Changes(only=["unit=NACMul"], steps=5_000))
     assert notes == []
+
+
+def both(mine, compiled):
+    """The NMU and a copy of it, trained side by side."""
+    (found,), _ = experiments(
+        ["quick"], "", Changes(units=[f"{mine}:Mine"], only=["unit=NMU", "unit=Mine", "range=1:2"], steps=20)
+    )
+    runs = train(found.cases, range(3), "cpu", compiled=compiled)
+    return [runs.of(case) for case in found.cases]
+
+
+def test_a_copy_of_a_published_unit_has_the_same_runs(mine):
+    nmu, copy = both(mine, compiled=False)
+    for name in ("validation", "test", "sparsity"):
+        for a, b in zip(getattr(nmu, name), getattr(copy, name), strict=True):
+            assert np.array_equal(a, b)
+    assert nmu.formulas == copy.formulas
+
+
+@pytest.mark.slow
+def test_a_users_unit_is_compiled(mine):
+    """Its module was not registered before it was executed, so that torch.compile could not import it."""
+    nmu, copy = both(mine, compiled=True)
+    assert nmu.modes == copy.modes == ["compiled"] * 3
+    assert all(np.array_equal(a, b) for a, b in zip(nmu.test, copy.test, strict=True))
