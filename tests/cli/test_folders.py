@@ -96,11 +96,12 @@ def test_comparisons_speak_json_and_draw(folder, tmp_path):
 
 @pytest.mark.parametrize("columns", [40, 200])
 def test_experiments_are_listed_one_line_each(folder, columns):
-    from nalm.experiments import EXPERIMENTS
+    from nalm.experiments import EXPERIMENTS, MODULES
 
     lines = nalm("list", columns=columns).stdout.splitlines()
     named = [line.split()[0] for line in lines if line.startswith("  ")]
     assert named == list(EXPERIMENTS)
+    assert len(lines) <= len(EXPERIMENTS) + len(MODULES) + 6  # a line each, one per paper, two sentences
 
 
 def test_the_list_is_searched_by_word_paper_unit_and_what_is_done(folder):

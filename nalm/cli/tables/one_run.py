@@ -55,7 +55,8 @@ def one(o: Outcome, arrays: Arrays, name: str) -> Iterator[Table | Text]:
     yield Text(safe(f"Ended: {outcome(o)}{when} ({limit}); sparsity error {o.sparsity:.2g}."))
     if o.formula:
         yield Text(safe(f"Formula: {o.formula}"))
-    steps, errors = arrays["steps"], np.maximum(arrays["test"], 1e-300)
+    steps, errors = arrays["steps"], arrays["test"]
+    errors = np.maximum(errors, errors[errors > 0].min(initial=1.0) / 10)  # of 0 there is no logarithm
     yield Text(
         "\n".join(scatter(steps, np.log10(errors), title="log10 of the test error over steps", width=60))
     )
