@@ -173,7 +173,7 @@ def one(job: Job) -> Trial:
 def score(found: System, truth: Truth, start: Sequence[float], states: Array) -> float:
     """Return R2 of a simulation, the mean over the variables; minus infinity where it fails."""
     try:
-        off = found.simulate(truth.t, start, max_time=5.0) - states
+        off = found.simulate(truth.t, start, max_time=60.0) - states
     except NALMError:
         return -np.inf
     spread = np.square(states - states.mean(0)).sum(0)

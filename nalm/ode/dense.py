@@ -3,6 +3,7 @@
 It needs no path between the samples, so it serves where they are too far apart for a spline.
 """
 
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -14,12 +15,14 @@ from nalm.ode.shooting import Samples, matched, weighted_gaps
 
 NEEDED = 10.0  # standard errors; entries with fewer are dropped
 ROUNDS = 12
+LARGEST = 5  # terms of an equation; more can look like anything
+MEETING = 1e-4  # of the spread: larger gaps are those of noise, or of a system of another kind
 
 
 def pruned_polynomial(
     terms: tuple[Term, ...], start: Array, samples: Samples, check: Callable[[], None]
 ) -> Model | None:
-    """Return a polynomial system whose stretches between the samples meet; None if they cannot be followed.
+    """Return a polynomial system whose stretches between the samples meet; None if no such polynomial does it.
 
     ``start`` are the first rates, (equations, terms).
     """
@@ -30,9 +33,10 @@ def pruned_polynomial(
     for _ in range(ROUNDS):
         model = matched(model, samples.x, samples, check, 6)
         r, slopes = weighted_gaps(model, samples.x, samples, check)
-        if not np.isfinite(r).all():
+        off = float(np.mean(r**2))
+        if not off < MEETING**2:
             return None
-        errors = standard_errors(slopes, float(np.mean(r**2)) + 1e-20)
+        errors = standard_errors(slopes, off + 1e-20)
         clear = np.abs(model.rates) / np.maximum(errors[: len(model.rates)], 1e-300)
         faint = np.flatnonzero(clear < NEEDED)
         if not len(faint):
@@ -43,4 +47,5 @@ def pruned_polynomial(
         if len({e.equation for e in left}) < d:
             return None
         model = built(model, left)
-    return model
+    largest = max(Counter(e.equation for e in model.entries).values())
+    return model if largest <= LARGEST else None

@@ -81,7 +81,7 @@ class Fitter:
         return best
 
     def errors(self, shot: Shot, least: float = 1e-20) -> Array:
-        """Return standard errors of the numbers from the slopes (linear approximation) for an error of ``least`` or more."""
+        """Return standard errors of the numbers from the slopes, to first order, for an error of ``least`` or more."""
         lead = len(self.samples.first) * self.samples.x.shape[1]
         flat = (self.samples.scale[:, :, None] * shot.slopes).reshape(self.count, -1)
         return standard_errors(flat, max(shot.error, least))[lead:]

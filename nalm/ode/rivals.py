@@ -32,8 +32,8 @@ def rivals(
         t for t in dict.fromkeys(t for family in families(signed, sizes) for t in family) if _is_settled(t)
     ]
     columns = np.stack([value(t, states) for t in terms], 1)
-    good = np.isfinite(columns).all(0)
-    terms, columns = [t for t, g in zip(terms, good, strict=True) if g], columns[:, good]
+    finite = np.flatnonzero(np.isfinite(columns).all(0))
+    terms, columns = [terms[k] for k in finite], columns[:, finite]
     low, high = states.min(0), states.max(0)
     around = WIDER * (high - low)
     floor = np.where(signed, low - around, np.maximum(low - around, low / 4))

@@ -178,6 +178,9 @@ def _first_libraries(search: SystemSearch) -> list[Shot]:
     best = min(tried, key=lambda s: s.error)
     if best.error < FLOOR and _is_clean(best.model):
         return tried
+    tried += _dense(search)
+    if tried[-1].error < FLOOR and _is_clean(tried[-1].model):
+        return tried
     if best.joined and FLOOR < best.error < NOISY * search.path.noise.mean_square:
         return tried + _tried(search, search.fitter, first[SOON:])
     first_terms = search.terms
@@ -198,8 +201,6 @@ def _first_libraries(search: SystemSearch) -> list[Shot]:
             search.terms, search.special = libraries[id(model)], libraries[id(model)] is not first_terms
         if shot.error < FLOOR:
             break
-    else:
-        tried += _dense(search)
     return tried
 
 

@@ -165,13 +165,13 @@ def proposed(
 
     Sets are searched in the whole library and among integer exponents. The terms of each equation's best sets, with
     their fitted exponents, are then offered to all equations, because a term that leaves one variable often enters
-    another. Exponents of the ``signed`` variables are integers. With ``lonely`` a set has at most one term whose factors
-    have fitted numbers: a few of them look like anything.
+    another. Exponents of the ``signed`` variables are integers. With ``lonely`` a set has at most one term with fitted
+    numbers in its factors: a few of them look like anything.
     """
     form, d = Integrals(path, samples, check), samples.x.shape[1]
     columns = form.columns(terms)
-    finite = np.isfinite(columns).all(0)
-    terms, columns = [t for t, f in zip(terms, finite, strict=True) if f], columns[:, finite]
+    finite = np.flatnonzero(np.isfinite(columns).all(0))
+    terms, columns = [terms[k] for k in finite], columns[:, finite]
     plain = whole(terms)
     alone = np.array([any(f.numbers() for f in t.factors) for t in terms]) if lonely else None
     options: list[list[Choice]] = []

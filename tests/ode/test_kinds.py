@@ -1,5 +1,7 @@
 """Kinds of right-hand sides that the first library lacks, and what samples cannot tell or are noisy with."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import sympy
@@ -9,6 +11,13 @@ from scipy.integrate import solve_ivp
 import nalm
 from nalm.discover.law.expression import Function, parts
 from nalm.errors import NALMError
+from nalm.ode.data import checked
+from nalm.ode.families import Space, growth, powers, saturations, waves
+from nalm.ode.fit import _doubts
+from nalm.ode.path import splined
+from nalm.ode.search import prepared
+from nalm.ode.selection import proposed
+from nalm.ode.system import Number
 
 NAMES = ("x", "y")
 KINDS = {
@@ -16,8 +25,15 @@ KINDS = {
     "logarithm": (["-0.8*x*log(x/5)"], [0.3], 6.0),
     "exponential": (["1.2 - x/5 - exp(-x)"], [0.0], 10.0),
     "degree 5": (["x/2 + x**3 - x**5/2"], [0.1], 8.0),
-    "Hill": (["1/10 - x/2 + 3*x**4/(2 + x**4)"], [0.8], 6.0),
+    "Hill": (["1/10 - x/2 + 3*x**2/(2 + x**2)"], [0.8], 6.0),
 }
+FAMILY = [
+    ("sine", waves, "sin"),
+    ("logarithm", growth, "log"),
+    ("exponential", growth, "exp"),
+    ("degree 5", powers, "5.0"),
+    ("Hill", saturations, "K"),
+]
 SLOW = {
     "two angles": (["sin(x - y)/2 - sin(x)", "-sin(x - y)/2 - sin(y)"], [4.3, 2.5], 10.0),
     "products of waves": (["1.4 + sin(y)*cos(x)", "0.9 + sin(y)*cos(x)"], [2.2, 0.7], 10.0),
@@ -43,11 +59,25 @@ def differs(system, equations):
     return float(np.abs(system.rates(x) - wanted).max() / np.abs(wanted).max())
 
 
+@pytest.mark.parametrize("kind, family, name", FAMILY)
+def test_the_integral_form_proposes_a_kind_of_term(kind, family, name):
+    equations, start, end = KINDS[kind]
+    data = checked(*simulated(equations, start, end, 60), ["x"])
+    search = prepared(data.samples(), data.scales()[0], lambda: None)
+    terms = list(family(Space(search.signed, search.scales)))
+    settings = (search.path, search.samples, terms, search.signed, search.check, 1)
+    (_, model), *_ = proposed(*settings, lonely=True)
+    assert name in {str(f.shape[0]) for t in model.terms for f in t.factors} | {
+        str(max(t.powers)) for t in model.terms
+    }
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kind_of_term_is_found(kind):
     equations, start, end = KINDS[kind]
     system = nalm.ode.fit(*simulated(equations, start, end, 80), NAMES[:1], restarts=1)
-    assert system.verdict == "exact" and differs(system, equations) < 1e-4
+    assert differs(system, equations) < 1e-3 and system.verdict == "exact"
 
 
 @pytest.mark.slow
@@ -80,15 +110,33 @@ def test_what_one_trajectory_cannot_tell_is_not_exact():
     assert alone.verdict == "consistent" and "cannot tell" in alone.flags[-1]
 
 
-def test_noise_that_is_a_share_of_the_value_is_seen():
+@pytest.mark.parametrize("kind, power", [("equal", 0.0), ("counts", 0.5), ("share", 1.0)])
+def test_the_kind_of_noise_is_read_off_the_samples(kind, power):
+    t = np.linspace(0, 8, 150)
+    x, rng = 400 * np.exp(-0.5 * t), np.random.default_rng(1)
+    noise = {"equal": 5.0, "counts": np.sqrt(x), "share": 0.05 * x}[kind] * rng.standard_normal(150)
+    data = checked(t, x + noise, ["x"])
+    found = splined(data.samples()).noise
+    assert found.power == power and bool(found.words) == bool(power)
+    weights = found.weights(data.samples().x)
+    assert weights is None if not power else weights[0] > 2 * weights[-1]
+
+
+def test_variables_are_weighted_by_their_noise_if_it_differs():
+    t, rng = np.linspace(0, 6, 80), np.random.default_rng(0)
+    x = np.stack([np.sin(t), np.cos(t)], 1) + rng.standard_normal((80, 2)) * [0.1, 0.01]
+    found = splined(checked(t, x, NAMES).samples()).noise
+    weights = found.weights(x)
+    assert found.power == 0 and 4 < weights[0, 0] / weights[0, 1] < 25
+
+
+@pytest.mark.slow
+def test_a_law_with_noise_that_is_a_share_of_the_value_is_found():
     t = np.linspace(0, 8, 100)
-    rng = np.random.default_rng(1)
-    x = 50 * np.exp(-0.5 * t)
-    system = nalm.ode.fit(t, x * (1 + 0.05 * rng.standard_normal(100)), ["x"], restarts=2)
+    x = 50 * np.exp(-0.5 * t) * (1 + 0.05 * np.random.default_rng(1).standard_normal(100))
+    system = nalm.ode.fit(t, x, ["x"], restarts=2)
     assert "a share of the value" in system.tested and system.verdict == "consistent"
     assert differs(system, ["-x/2"]) < 0.05
-    plain = nalm.ode.fit(t, x + rng.standard_normal(100), ["x"], restarts=1)
-    assert "the noise is" not in plain.tested
 
 
 def test_short_trajectories_are_pooled():
@@ -106,3 +154,11 @@ def test_labels_of_intervals_have_exponents():
     t, x = simulated(["-0.7*x**1.5"], [3.0], 4.0, 40)
     system = nalm.ode.fit(t, x, ["x"], restarts=1)
     assert [n.where for n in system.intervals] == ["rate of x**1.5 in dx/dt"]
+
+
+def test_consistent_needs_a_restart_that_agrees_and_numbers_that_are_determined():
+    known = nalm.ode.fit(np.linspace(0, 3, 20), np.exp(-np.linspace(0, 3, 20)), ["x"], restarts=1)
+    assert _doubts(replace(known, restarts=(3, 5))) == []
+    assert "no restart" in _doubts(replace(known, restarts=(0, 5)))[0]
+    wide = replace(known, intervals=(Number("K of x/(K + x)", 1.0, 1e-46, 1e39),))
+    assert "do not determine K of x/(K + x)" in _doubts(wide)[0]
