@@ -16,7 +16,7 @@ KINDS = {0.0: "equal everywhere", 0.5: "that of counts, a root of the value", 1.
 
 
 @dataclass(frozen=True)
-class Noise:
+class SampleNoise:
     """The noise of the samples: its size over each spread, and the power of the value that it grows with."""
 
     size: Array  # of each variable, over its spread
@@ -51,7 +51,7 @@ class Noise:
         return KINDS[self.power] if self.power else ""
 
 
-def estimated(samples: Samples, levels: Array) -> Noise:
+def estimated(samples: Samples, levels: Array) -> SampleNoise:
     """Estimate the noise; ``levels`` are the smoothed samples. The likeliest kind is taken if it is clearly so."""
     runs = zip(samples.first, [*samples.first[1:], len(samples.t)], strict=True)
     slices = [slice(a, b) for a, b in runs]
@@ -68,7 +68,7 @@ def estimated(samples: Samples, levels: Array) -> Noise:
         best = max(likely, key=lambda p: likely[p])
         best = best if likely[best] > likely[0.0] + CLEARLY else 0.0
         size = np.median(np.abs(left / samples.spread / _normed(spread[best])), axis=0) / 0.6745
-    return Noise(size, best, floor, np.sqrt(np.mean(sizes[best] ** 2, axis=0)))
+    return SampleNoise(size, best, floor, np.sqrt(np.mean(sizes[best] ** 2, axis=0)))
 
 
 def _normed(sizes: Array) -> Array:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline, make_interp_spline, make_smoothing_spline
 
 from nalm.discover.law.expression import Array
-from nalm.ode.noise import Noise, estimated
+from nalm.ode.noise import SampleNoise, estimated
 from nalm.ode.shooting import Samples
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(5)
@@ -20,7 +20,7 @@ class Path:
     nodes: Array
     between: Array
     unsure: Array
-    noise: Noise
+    noise: SampleNoise
 
 
 def splined(samples: Samples) -> Path:

@@ -24,6 +24,7 @@ from nalm.ode.shooting import Samples, Shot, shoot
 
 PROPOSALS, FEWER = 8, 4  # structures that are fitted, in the first restart and in the others
 SOON = 2  # of those of the first library, before other families are looked at
+LONGER = 20  # steps of a fit with numbers inside functions
 NOISY = 1.2  # times the noise: what is left of samples that are explained
 CLEAN = 0.05  # distance of twice an exponent from an integer
 LEAST = 1e-4  # smallest initial state of variables that are never negative, over their largest value
@@ -138,7 +139,8 @@ def _restart(search: SystemSearch, k: int, seed: int) -> Shot:
         terms = [t for t, keep in zip(terms, kept, strict=True) if keep or _is_plain(t)]
         samples = weighted(search.samples, k, seed)
         local = Fitter(samples, search.nodes, search.scales, tuple(terms), search.check)
-        tried = _tried(search, local, _proposals(search, local, FEWER, lonely=search.special))
+        models = _proposals(search, local, FEWER, lonely=search.special)
+        tried = _tried(search, local, models, LONGER if search.special else 8)
     tried.sort(key=local.length)
     best = min((local.shortened(s) for s in tried[:2]), key=local.length)
     return search.fitter.shortened(shoot(best.model, best.states, search.samples, search.check))
@@ -156,11 +158,13 @@ def _proposals(
     )
 
 
-def _tried(search: SystemSearch, fitter: Fitter, models: Sequence[tuple[float, Model]]) -> list[Shot]:
+def _tried(
+    search: SystemSearch, fitter: Fitter, models: Sequence[tuple[float, Model]], steps: int = 8
+) -> list[Shot]:
     """Fit models by shooting until one explains the samples."""
     tried: list[Shot] = []
     for _, model in models:
-        tried.append(fitter.fit(model, steps=8))
+        tried.append(fitter.fit(model, steps=steps))
         if fitter.samples is search.samples:  # with equal weights: the best so far, should time run out
             search.keep(tried[-1])
         if tried[-1].error < FLOOR:
@@ -195,7 +199,7 @@ def _first_libraries(search: SystemSearch) -> list[Shot]:
         models = first[SOON:]
     for cost, model in sorted(models, key=lambda m: m[0])[:PROPOSALS]:
         shortest = min(map(search.fitter.length, tried))
-        (shot,) = _tried(search, search.fitter, [(cost, model)])
+        (shot,) = _tried(search, search.fitter, [(cost, model)], LONGER)
         tried.append(shot)
         if search.fitter.length(shot) < shortest:
             search.terms, search.special = libraries[id(model)], libraries[id(model)] is not first_terms

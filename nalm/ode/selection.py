@@ -55,7 +55,7 @@ class Integrals:
         c = np.linalg.lstsq(a, y, rcond=None)[0]
         return Choice(terms, tuple(c.tolist()), float(np.square(y - a @ c).sum()) / (float(y @ y) or 1.0))
 
-    def fitted(self, j: int, terms: tuple[Term, ...]) -> Choice:
+    def fitted(self, j: int, terms: tuple[Term, ...], steps: int = 15) -> Choice:
         """Fit coefficients, exponents and K of some terms in equation j."""
         y, c = self.changes[j], np.array(self.solved(j, terms).coefficients)
         entries = tuple(Entry(0, k, k) for k in range(len(terms)))
@@ -66,7 +66,7 @@ class Integrals:
             now = model.renumbered(p)
             return self._residual(j, now, y)
 
-        fit = model.renumbered(descended(residual, model.numbers(), 15))
+        fit = model.renumbered(descended(residual, model.numbers(), steps))
         r, _ = self._residual(j, fit, y)
         return Choice(fit.terms, fit.rates, float(r @ r) / (float(y @ y) or 1.0))
 
@@ -178,7 +178,9 @@ def proposed(
     for j in range(d):
         few = [] if lonely else [tuple(plain[k] for k in s) for s in form.sets(j, columns[:, plain])]
         chosen = [tuple(terms[k] for k in s) for s in sorted({*form.sets(j, columns, (), alone), *few})]
-        options.append([form.solved(j, c) for c in chosen] + [form.fitted(j, c) for c in chosen])
+        options.append(
+            [form.solved(j, c) for c in chosen] + [form.fitted(j, c, 40 if lonely else 15) for c in chosen]
+        )
     if d == 1:
         return [(c, _integer_exponents(m, signed)) for c, m in combined(options, len(samples.inner), most)]
     best = [sorted(o, key=lambda c: length(c, len(samples.inner)))[:2] for o in options]

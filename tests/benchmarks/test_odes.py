@@ -24,7 +24,10 @@ ODEBENCH = {
 }
 STROGATZ = {
     "systems": {"decay": {"x": "-x/2", "y": "x*y"}},
-    "problems": [{"id": "decay1", "starts": [[1.0, 2.0], [2.0, 1.0]]}, {"id": "decay2", "starts": [[1.0, 2.0]]}],
+    "problems": [
+        {"id": "decay1", "starts": [[1.0, 2.0], [2.0, 1.0]]},
+        {"id": "decay2", "starts": [[1.0, 2.0]]},
+    ],
 }
 
 
@@ -48,7 +51,9 @@ def test_a_system_of_odebench_is_read_and_simulated(file):
 def test_the_true_system_is_right_and_another_is_not(file):
     truth = odes.truths(file)["7"]
     states = truth.trajectory((3.0,))
-    assert odes.right(decay(0.5), truth, states) == [True] and odes.right(decay(0.502), truth, states) == [False]
+    assert odes.right(decay(0.5), truth, states) == [True] and odes.right(decay(0.502), truth, states) == [
+        False
+    ]
     assert odes.score(decay(0.5), truth, (3.0,), states) > 1 - 1e-9
     assert odes.score(decay(0.1), truth, (3.0,), states) < 0.9
 
