@@ -33,7 +33,7 @@ def rivals(
     ]
     columns = np.stack([value(t, states) for t in terms], 1)
     finite = np.flatnonzero(np.isfinite(columns).all(0))
-    terms, columns = [terms[k] for k in finite], columns[:, finite]
+    terms, columns = [terms[int(k)] for k in finite], columns[:, finite]
     low, high = states.min(0), states.max(0)
     around = WIDER * (high - low)
     floor = np.where(signed, low - around, np.maximum(low - around, low / 4))

@@ -171,7 +171,7 @@ def proposed(
     form, d = Integrals(path, samples, check), samples.x.shape[1]
     columns = form.columns(terms)
     finite = np.flatnonzero(np.isfinite(columns).all(0))
-    terms, columns = [terms[k] for k in finite], columns[:, finite]
+    terms, columns = [terms[int(k)] for k in finite], columns[:, finite]
     plain = whole(terms)
     alone = np.array([any(f.numbers() for f in t.factors) for t in terms]) if lonely else None
     options: list[list[Choice]] = []
