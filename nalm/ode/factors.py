@@ -88,8 +88,8 @@ class Applied:
 
     @property
     def price(self) -> float:
-        """The price of its numbers and symbols, in units of log n."""
-        numbers = FREE * len(self.numbers()) + NICE * (self.power != 1)
+        """The price of its numbers and symbols, in units of log n; the choice of a function counts as a number."""
+        numbers = FREE * (1 + len(self.numbers())) + NICE * (self.power != 1)
         return numbers + SYMBOL * (1 + len(self.variables))
 
     def numbers(self) -> tuple[float, ...]:
