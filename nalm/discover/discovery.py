@@ -72,9 +72,10 @@ class Discovery:
             raise NALMError(f"select is a place among {len(self.candidates)} laws, got {which!r}.")
         first = self.candidates[place]
         others = [c for c in self.candidates if c is not first]
-        certificate = first.certificate or replace(
-            self.certificate, verdict=Verdict.NONE, tested="the law was selected by hand and not tested."
-        )
+        certificate = first.certificate
+        if certificate is None:
+            words = "the law was selected by hand and not tested."
+            certificate = replace(self.certificate, verdict=Verdict.NONE, tested=words)
         return replace(
             self, law=first.law, certificate=certificate, candidates=[first, *others], stage=first.stage
         )

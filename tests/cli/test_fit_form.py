@@ -43,6 +43,7 @@ def test_a_form_and_a_column_of_errors(path):
         run(path, "--error", "z")
 
 
+@pytest.mark.slow
 def test_another_law_of_the_front_can_be_taken(path):
     first = json.loads(run(path, "--columns", "x", "--json"))
     assert first["candidates"]

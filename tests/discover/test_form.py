@@ -17,7 +17,9 @@ NIST = {
 }
 
 
-@pytest.mark.parametrize("name", NIST)
+@pytest.mark.parametrize(
+    "name", [name if name == "Misra1a" else pytest.param(name, marks=pytest.mark.slow) for name in NIST]
+)
 def test_certified_parameters_are_met_without_start_values(name):
     p = NIST[name]
     found = fit_form(p["formula"], np.array(p["x"])[:, None], np.array(p["y"]), ["x"])
@@ -46,15 +48,15 @@ def test_start_values_and_given_errors():
 def test_the_regressor_fits_a_form_and_gives_a_verdict():
     rng = np.random.default_rng(0)
     x = rng.uniform(1, 5, (40, 3))
-    y = 8.3 * x[:, 0] * x[:, 1] / x[:, 2] + 2
+    y = 8.314 * x[:, 0] * x[:, 1] / x[:, 2] + 2
     found = NALMRegressor(form="R*n*T/V + b").fit(x, y, names=["n", "T", "V"])
-    assert found.certificate_.verdict == "exact" and "8.3*T*n/V + 2" in found.formula_
+    assert found.certificate_.verdict == "exact" and found.formula_ == "8.314*T*n/V + 2"
     assert found.predict(x) == pytest.approx(y)
     noisy = y * (1 + 0.02 * rng.standard_normal(40))
     found = NALMRegressor(form="log(y) = log(R*n*T/V + b)").fit(x, noisy, names=["n", "T", "V"])
     assert found.certificate_.verdict == "consistent" and "relative" in found.certificate_.tested
     (r, b) = found.equations_[0].constants
-    assert r.name == "R" and b.name == "b" and r.low < 8.3 < r.high and b.low < 2 < b.high
+    assert r.name == "R" and b.name == "b" and r.low < 8.314 < r.high and b.low < 2 < b.high
     wrong = NALMRegressor(form="R*n/V + b").fit(x, noisy, names=["n", "T", "V"])
     assert wrong.certificate_.verdict == "none"
 

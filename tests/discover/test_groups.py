@@ -12,6 +12,7 @@ TREATED = [76, 47, 97, 107, 123, 139, 159, 152, 191, 201, 207, 200]
 UNTREATED = [67, 51, 84, 86, 98, 115, 131, 124, 144, 158, 160]
 
 
+@pytest.mark.slow
 def test_a_treatment_changes_one_constant_and_not_the_other():
     x = np.array(CONCENTRATION + CONCENTRATION[:-1])[:, None]
     y = np.array(TREATED + UNTREATED, float)
@@ -24,6 +25,7 @@ def test_a_treatment_changes_one_constant_and_not_the_other():
     assert apart.score > found.score and set(apart.values("treated")) == {"V", "K"}
 
 
+@pytest.mark.slow
 def test_samples_decay_with_one_rate_and_trees_grow_to_their_own_height():
     rng = np.random.default_rng(0)
     t = np.tile(np.linspace(0, 8, 9), 4)[:, None]

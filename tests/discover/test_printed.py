@@ -20,7 +20,9 @@ def test_decimals_and_significant_digits_are_told_apart():
     assert not last_places(np.arange(20.0)).any()
 
 
-@pytest.mark.parametrize("digits", [3, 4, 6])
+@pytest.mark.parametrize(
+    "digits", [4, pytest.param(3, marks=pytest.mark.slow), pytest.param(6, marks=pytest.mark.slow)]
+)
 def test_a_law_holds_to_the_printed_digits_of_all_columns(digits):
     x = np.random.default_rng(1).uniform(1, 5, (60, 3))
     y = 0.5 * x[:, 0] * x[:, 1] ** 2 / x[:, 2]
@@ -37,6 +39,7 @@ def test_noise_above_the_last_place_is_not_called_printed():
     assert str(found.law) == "a*b" and found.certificate.verdict == "consistent"
 
 
+@pytest.mark.slow
 def test_what_is_no_law_of_the_table_is_not_called_printed():
     rng = np.random.default_rng(3)
     x = to_digits(rng.uniform(1, 3, (60, 2)), 4)

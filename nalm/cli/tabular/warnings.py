@@ -54,7 +54,8 @@ def column_warnings(names: Sequence[str], x: Array) -> list[str]:
                 f"Column {names[j]} has {len(values)} values and may hold codes: its numbers are used as they are; "
                 "leave it out with --columns if they mean nothing."
             )
-    return found + _collinear(names, x, rest) + _together(names, x, rest)
+    combined, independent = _collinear(names, x, rest)
+    return found + combined + _together(names, x, independent)
 
 
 def counts_rows(name: str, column: Array) -> bool:
@@ -94,12 +95,12 @@ def _copies(x: Array, columns: Sequence[int]) -> tuple[list[list[int]], list[int
     return [g for g in kinds.values() if len(g) > 1], [g[0] for g in kinds.values()]
 
 
-def _collinear(names: Sequence[str], x: Array, columns: Sequence[int]) -> list[str]:
-    """Return a sentence for each column that is a linear combination of earlier ones and a constant."""
+def _collinear(names: Sequence[str], x: Array, columns: Sequence[int]) -> tuple[list[str], list[int]]:
+    """Return a sentence for each column that is a linear combination of earlier ones, and the other columns."""
     columns = columns[:COLUMNS]
     if len(x) <= len(columns) + 1:
         few = f"There are {len(x)} rows for {len(columns)} columns: too few to tell which columns matter."
-        return [few] if len(columns) > 1 else []
+        return ([few] if len(columns) > 1 else []), list(columns)
     part = x[:: -(-len(x) // ROWS)] if len(x) > ROWS else x
     found, basis, kept = [], np.full((len(part), 1), len(part) ** -0.5), list[int]()
     for j in columns:
@@ -121,7 +122,7 @@ def _collinear(names: Sequence[str], x: Array, columns: Sequence[int]) -> list[s
         if others:
             kind = "a linear function of" if len(others) == 1 else "a linear combination of"
             found.append(f"Column {names[j]} is {kind} {listed(others)}: the law can use either.")
-    return found
+    return found, kept
 
 
 def _together(names: Sequence[str], x: Array, columns: Sequence[int]) -> list[str]:

@@ -13,11 +13,8 @@ from nalm.discover.selection.intervals import LEVEL, FittedNumber
 from nalm.errors import NALMError
 
 DRAWN, REFINED = 400, 12  # random starts for each nonlinear parameter; how many of them are refined,
-AGAIN, REFINED_AGAIN, PATIENCE = (
-    150,
-    6,
-    3,
-)  # and around the best fit so far, until it is the best so many times
+AGAIN, REFINED_AGAIN = 150, 6  # the same around the best fit so far,
+PATIENCE = 2  # until that stays the best so many times
 WIDE = 2.0  # decades up and down, of starts
 SHARP = 1e-15  # of steps and of the sum of squares, when a fit ends
 POLISHED = 20  # steps of Gauss-Newton at the end
