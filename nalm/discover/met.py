@@ -18,6 +18,7 @@ from nalm.discover.law.expression import Node, Sum, evaluate, numbers, size
 from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem, TimeUpError
 from nalm.discover.selection.answer import SMALL, Listed, Selection
+from nalm.discover.selection.rows import distinct
 from nalm.discover.selection.structure import structure
 
 REFITTED, SIMPLIFIED = 60, 6  # how many candidates are refitted, and how many simplified, under noise
@@ -125,7 +126,7 @@ class Met:
         if before[1]:  # else it was done before
             self.remember_proposals()
         stages = {node: stage for node, (_, stage) in self.met.items()}
-        front = Selection(problem, names, check).front(stages, self.rule.allows)
+        front = Selection(distinct(problem), names, check).front(stages, self.rule.allows)
         if not front:
             return before, self.front(before[0])
         first = front[0]

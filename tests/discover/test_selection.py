@@ -11,7 +11,7 @@ from nalm.discover.selection.doubts import doubt, pure_error
 from nalm.discover.selection.evidence import fit, price, unsettled
 from nalm.discover.selection.intervals import constants
 from nalm.discover.selection.rounding import rounded
-from nalm.discover.selection.rows import NoiseKind, Rows
+from nalm.discover.selection.rows import NoiseKind, Rows, distinct
 from nalm.discover.selection.structure import structure
 from nalm.errors import NALMError
 
@@ -100,6 +100,15 @@ def test_repeated_rows_show_what_a_law_leaves_beside_noise():
     assert pure_error(x, noise, 2) > 0.01
     assert pure_error(x, noise + 0.1 * np.sin(3 * x[:, 0]), 2) < 1e-6
     assert pure_error(np.arange(20.0)[:, None], noise, 2) == 1.0
+
+
+def test_copies_of_rows_are_no_further_measurements():
+    problem = posed(lambda a, b: a / b, rows=12)
+    x, y = np.concatenate([problem.x, problem.held_x]), np.concatenate([problem.y, problem.held_y])
+    twice = Problem.from_table(np.repeat(x, 2, 0), np.repeat(y, 2))
+    assert len(Rows.of(distinct(twice))) == 12
+    again = np.repeat(y, 2) + np.tile([0.0, 0.1], 12)
+    assert len(Rows.of(distinct(Problem.from_table(np.repeat(x, 2, 0), again)))) == 24
 
 
 def test_doubts_are_said_in_words():

@@ -1,6 +1,7 @@
 """Warnings about columns of numbers: constant columns, copies, and linear combinations of other columns."""
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,10 +49,10 @@ def column_warnings(names: Sequence[str], x: Array) -> list[str]:
             f"Columns {listed([names[j] for j in group])} hold the same numbers: the law can name any of them."
         )
     for j in rest:
-        values = np.unique(x[:, j])
-        if names[j].casefold() in CODES and len(values) <= FEW:
+        levels = len(np.unique(x[:, j]))
+        if names[j].casefold() in CODES and levels <= FEW:
             found.append(
-                f"Column {names[j]} has {len(values)} values and may hold codes: its numbers are used as they are; "
+                f"Column {names[j]} has {levels} values and may hold codes: its numbers are used as they are; "
                 "leave it out with --columns if they mean nothing."
             )
     combined, independent = _collinear(names, x, rest)
@@ -73,7 +74,7 @@ def row_warnings(table: Array) -> list[str]:
     extra = len(table) - len(np.unique(table, axis=0)) if len(table) <= ROWS else 0
     if not extra:
         return []
-    return [f"{extra:,} of {len(table):,} rows repeat another one: they count as measured again."]
+    return [f"{extra:,} of {len(table):,} rows repeat another one."]
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
@@ -134,7 +135,7 @@ def _together(names: Sequence[str], x: Array, columns: Sequence[int]) -> list[st
     with np.errstate(all="ignore"):
         r = np.abs(np.corrcoef(part / np.abs(part).max(0), rowvar=False))
     found = []
-    for i, j in zip(*np.triu_indices(len(columns), 1), strict=True):
+    for i, j in combinations(range(len(columns)), 2):
         if TOGETHER < r[i, j] < 1 - RELATIVE:
             both = f"{names[columns[i]]} and {names[columns[j]]}"
             found.append(

@@ -113,6 +113,6 @@ def domain_of(node: Node, problem: Problem, names: Sequence[str] | None) -> dict
         names = [f"x{i + 1}" for i in range(problem.inputs)]
     seen = {}
     for i in sorted(used(node)):
-        columns = problem.x[:, i], problem.held_x[:, i]
-        seen[names[i]] = float(min(c.min() for c in columns)), float(max(c.max() for c in columns))
+        column = np.concatenate([problem.x[:, i], problem.held_x[:, i]])
+        seen[names[i]] = float(column.min()), float(column.max())
     return seen

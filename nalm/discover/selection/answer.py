@@ -18,10 +18,10 @@ from nalm.discover.selection.doubts import doubt, rows_to_test
 from nalm.discover.selection.evidence import Fitted, fit
 from nalm.discover.selection.front import RIVAL, front
 from nalm.discover.selection.intervals import FittedNumber, constants
-from nalm.discover.selection.outliers import far_rows, without
+from nalm.discover.selection.outliers import far_rows
 from nalm.discover.selection.printed import holds, last_places, resolved, significant
 from nalm.discover.selection.rounding import rounded
-from nalm.discover.selection.rows import NoiseKind, Rows
+from nalm.discover.selection.rows import NoiseKind, Rows, without
 
 ALL = 20_000  # rows of the last fit
 TESTED = 8  # laws that are tested, best first

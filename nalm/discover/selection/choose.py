@@ -16,6 +16,7 @@ from nalm.discover.selection.simplify import Allows, simplified
 from nalm.discover.selection.structure import structure
 
 FITTED, SIMPLIFIED = 60, 10  # candidates under each kind of noise
+FIRST = 12  # of these are fitted under both kinds even if time is up: they must be compared
 EACH_SIZE = 3  # of these, the best of every size
 LARGEST = 60  # symbols of a candidate
 COMPARED = 40  # laws that a further one must differ from,
@@ -37,17 +38,19 @@ def ranked(
             among[found.form] = found
 
     with contextlib.suppress(TimeUpError), np.errstate(all="ignore"):
-        for kind in rows.kinds():
+        kinds = [(kind, list(_pool(met, kind, problem, allows))) for kind in rows.kinds()]
+        first = [(kind, pool[:FIRST], SIMPLIFIED // 3, lambda: None) for kind, pool in kinds]
+        for kind, pool, few, watch in [*first, *((k, pool[FIRST:], SIMPLIFIED, check) for k, pool in kinds)]:
             fitted: dict[Node, Fitted] = {}
-            for node, stage in _pool(met, kind, problem, allows):
-                check()
+            for node, stage in pool:
+                watch()
                 with contextlib.suppress(*UNSOLVABLE):
-                    found = _fit(node, kind, stage, problem, check)
+                    found = _fit(node, kind, stage, problem, watch)
                     keep(found, best)
                     keep(found, fitted)
-            for found in sorted(fitted.values(), key=lambda f: f.score)[:SIMPLIFIED]:
+            for found in sorted(fitted.values(), key=lambda f: f.score)[:few]:
                 with contextlib.suppress(*UNSOLVABLE):
-                    for simpler in simplified(found, allows, check):
+                    for simpler in simplified(found, allows, watch):
                         keep(simpler, best)
     distinct: list[Fitted] = []
     for found in sorted(best.values(), key=lambda f: f.score):

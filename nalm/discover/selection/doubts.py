@@ -64,7 +64,7 @@ def doubt_of_fit(node: Node, k: int, rows: Rows, problem: Problem) -> str | None
         p = float(stats.chi2.sf(np.sum(r**2), n - k))
         if p < SIGNIFICANT:
             return f"the residual is larger than the given errors (p = {p:.1g})"
-    p = FORMS * f_test(flat, r, max(k - 1, 1))
+    p = FORMS * f_test(flat, r, max(len(numbers(node)), 1))  # settled numbers were chosen, too
     if p > SIGNIFICANT:
         return f"chance explains as much on {n} rows, as many forms were tried (p = {min(p, 1.0):.1g})"
     p = pure_error(rows.x, r, k)

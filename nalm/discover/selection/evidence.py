@@ -26,6 +26,7 @@ from nalm.discover.selection.structure import is_settled, structure
 
 FREE, SYMBOL, FUNCTION = 1.5, 0.3, 0.7  # prices in log n: of a fitted number, of a symbol, of a function
 NICE = 4.0  # the price of a nice number, one of a few, or that of a fitted one if this is less
+LEAST = 0.5  # of the rows that are left in the term for small samples
 HELD = 1e-9  # of a row's leverage: what is left of 1 when the law passes through that row whatever its value
 
 
@@ -120,14 +121,14 @@ def price(node: Node, free: Mask, rows: Rows) -> float:
     Half-integer exponents cost nothing but their symbols.
     """
     n, k = len(rows), int(free.sum()) + (rows.noise != NoiseKind.GIVEN)
-    if n - k - 1 <= 0:
+    if n <= k:
         return np.inf
     powers = np.array([role == "exponent" for role in roles(node)], bool)
     settled = np.array([is_settled(v, r) for v, r in zip(numbers(node), roles(node), strict=True)], bool)
     dear = int((free | (powers & ~settled)).sum())
     nice = int((movable(node, rows.x) & ~free & ~powers).sum())
     shape = FREE * dear + SYMBOL * size(node) + FUNCTION * functions(node)
-    return float(np.log(n) * shape + nice_price(n) * nice + 2 * k * (k + 1) / (n - k - 1))
+    return float(np.log(n) * shape + nice_price(n) * nice + 2 * k * (k + 1) / max(n - k - 1, LEAST))
 
 
 def nice_price(n: int) -> float:

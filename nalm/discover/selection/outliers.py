@@ -4,10 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nalm.discover.law.expression import Array, Mask
-from nalm.discover.problem import Problem
 from nalm.discover.selection.evidence import Fitted, fit, price
 from nalm.discover.selection.rows import NoiseKind, Rows
 
@@ -70,19 +68,3 @@ def _robust(law: Fitted) -> tuple[Array, float]:
 def _spread(r: Array, rows: Rows) -> float:
     least = ROUNDING * float(np.median(np.abs(rows.target / rows.error)))
     return max(1.4826 * float(np.median(np.abs(r))), least, 1e-300) if np.isfinite(r).all() else np.inf
-
-
-def without(problem: Problem, rows: NDArray[np.int_]) -> Problem:
-    """Return the problem without some rows, given by their places among the searched and then the held-out ones."""
-    keep = np.ones(len(problem.y) + len(problem.held_y), bool)
-    keep[rows] = False
-    searched, held = keep[: len(problem.y)], keep[len(problem.y) :]
-    return replace(
-        problem,
-        x=problem.x[searched],
-        y=problem.y[searched],
-        held_x=problem.held_x[held],
-        held_y=problem.held_y[held],
-        order=problem.order[keep],
-        error=None if problem.error is None else problem.error[keep],
-    )

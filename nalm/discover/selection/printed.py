@@ -23,7 +23,7 @@ def last_places(values: Array) -> Array | None:
     number are not seen in it, but in the other numbers of the column. A column of integers is exact: its unit is 0.
 
     >>> last_places(np.array([1.25, 3.5, 0.75, 0.11])), last_places(np.array([12.3, 0.0456, 789.0, 1.22]))
-    (array([0.01, 0.01, 0.01, 0.01]), array([0.1   , 0.0001, 1.    , 0.01  ]))
+    (array([0.01, 0.01, 0.01, 0.01]), array([1.e-01, 1.e-04, 1.e+00, 1.e-02]))
     >>> last_places(np.array([0.1 + 0.2, 0.7])) is None, last_places(np.array([3.0, 4.0]))
     (True, array([0., 0.]))
     """

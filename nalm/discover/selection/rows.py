@@ -6,11 +6,13 @@ from enum import StrEnum
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nalm.discover.law.expression import Array, Function, Mask, Node, Sum, evaluate, numbers
 from nalm.discover.problem import Problem
 
 MOST = 3000  # rows on which laws are compared
+COMPARED = 20_000  # rows among which copies are looked for
 ROUNDING = 1e-12  # of y over its rms: no fit is better than that
 
 
@@ -106,3 +108,33 @@ class Rows:
             1.0 if self.noise == NoiseKind.RELATIVE else float(np.sqrt(np.mean((self.y / self.error) ** 2)))
         )
         return n * float(np.log(square + (ROUNDING * scale) ** 2 + 1e-300)) + self.offset
+
+
+def without(problem: Problem, rows: NDArray[np.int_]) -> Problem:
+    """Return the problem without some rows, given by their places among the searched and then the held-out ones."""
+    keep = np.ones(len(problem.y) + len(problem.held_y), bool)
+    keep[rows] = False
+    searched, held = keep[: len(problem.y)], keep[len(problem.y) :]
+    return replace(
+        problem,
+        x=problem.x[searched],
+        y=problem.y[searched],
+        held_x=problem.held_x[held],
+        held_y=problem.held_y[held],
+        order=problem.order[keep],
+        error=None if problem.error is None else problem.error[keep],
+    )
+
+
+def distinct(problem: Problem) -> Problem:
+    """Return the problem without copies of rows: a copy is no further measurement.
+
+    Rows with equal columns are measurements if y differs in some of them, and stay as they are.
+    """
+    x, y = np.concatenate([problem.x, problem.held_x]), np.concatenate([problem.y, problem.held_y])
+    if len(y) > COMPARED:
+        return problem
+    _, first = np.unique(np.column_stack([x, y]), axis=0, return_index=True)
+    if len(first) == len(y) or len(np.unique(x, axis=0)) < len(first):
+        return problem
+    return without(problem, np.setdiff1d(np.arange(len(y)), first))
