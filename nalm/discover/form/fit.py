@@ -7,7 +7,8 @@ import numpy as np
 import sympy
 from scipy import optimize, stats
 
-from nalm.discover.form.text import Form, read_form
+from nalm.discover.form.program import Program
+from nalm.discover.form.text import Form, read_form, symbol
 from nalm.discover.law.expression import Array
 from nalm.discover.selection.intervals import LEVEL, FittedNumber
 from nalm.errors import NALMError
@@ -84,10 +85,10 @@ class FormModel:
 
     def __init__(self, form: Form, x: Array, target: Array, weight: Array):
         self.x, self.target, self.weight = x, target, weight
-        parameters = [sympy.Symbol(n) for n in form.parameters]
-        columns = [sympy.Symbol(n) for n in form.columns]
+        parameters = [symbol(n) for n in form.parameters]
+        columns = [symbol(n) for n in form.columns]
         slopes = [sympy.diff(form.expression, p) for p in parameters]
-        self._compute = sympy.lambdify([columns, parameters], [form.expression, *slopes], "numpy", cse=True)
+        self._program = Program([form.expression, *slopes], [*columns, *parameters])
         self.linear: list[int] = []
         for i, slope in enumerate(slopes):
             taken = {parameters[i], *(parameters[j] for j in self.linear)}
@@ -99,7 +100,7 @@ class FormModel:
     def values(self, p: Array) -> Array:
         """Return the value and the slopes, (1 + parameters, rows), times the weight of each row."""
         with np.errstate(all="ignore"):
-            parts = self._compute(self.x.T, p)
+            parts = self._program.run([*self.x.T, *p])
             return np.stack([self.weight * (np.zeros(len(self.x)) + part) for part in parts])
 
     def residual(self, p: Array) -> Array:

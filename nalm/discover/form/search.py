@@ -37,9 +37,9 @@ def search_form(
     """Fit the parameters of a form to a table, and test what can be said about the law.
 
     >>> rows = np.random.default_rng(0).uniform(1, 3, (40, 2))
-    >>> found = search_form("k*v**p/m", rows, 7.25 * rows[:, 0] ** 2 / rows[:, 1], ["v", "m"])
+    >>> found = search_form("k*v**p/m", rows, 7.252 * rows[:, 0] ** 2 / rows[:, 1], ["v", "m"])
     >>> print(found.law, found.certificate.verdict, [c.name for c in found.candidates[0].constants])
-    7.25*v**2/m exact ['k', 'p']
+    7.252*v**2/m exact ['k', 'p']
     """
     began = time.monotonic()
     problem = Problem.from_table(x, y, seed=seed).with_errors(y_err, sample_weight, digits)

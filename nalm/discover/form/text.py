@@ -67,6 +67,11 @@ def read_form(text: str, columns: Sequence[str]) -> Form:
     return Form(expression, tuple(columns), parameters, of_logarithm)
 
 
+def symbol(name: str) -> sympy.Symbol:
+    """Return the symbol of a column or a parameter, which is a real number."""
+    return sympy.Symbol(name, real=True)
+
+
 def _expression(tree: ast.AST, names: dict[str, None]) -> sympy.Expr:
     match tree:
         case ast.Constant(value) if isinstance(value, int | float) and not isinstance(value, bool):
@@ -75,7 +80,7 @@ def _expression(tree: ast.AST, names: dict[str, None]) -> sympy.Expr:
             return sympy.pi
         case ast.Name(name):
             names[name] = None
-            return sympy.Symbol(name)
+            return symbol(name)
         case ast.UnaryOp(ast.USub(), inner):
             return -_expression(inner, names)
         case ast.UnaryOp(ast.UAdd(), inner):
@@ -124,4 +129,4 @@ def _node(expression: sympy.Expr, columns: Sequence[str], values: Mapping[str, f
 
 
 def _number(expression: sympy.Expr, values: Mapping[str, float]) -> float:
-    return float(expression.subs({sympy.Symbol(n): sympy.Float(v) for n, v in values.items()}))
+    return float(expression.subs({symbol(n): sympy.Float(v) for n, v in values.items()}))

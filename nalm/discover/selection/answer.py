@@ -59,7 +59,8 @@ class Selection:
         if not order:
             return []
         with np.errstate(all="ignore"), contextlib.suppress(TimeUpError):
-            far = np.flatnonzero(far_rows(order, self.check)) if len(order[0].rows) == self._rows else []
+            whole = len(order[0].rows) == self._rows
+            far = np.flatnonzero(far_rows(order, self.check)) if whole else np.empty(0, int)
             if len(far):
                 fewer = replace(self, problem=without(self.problem, far))
                 again = fewer.front({**met, **{f.node: f.stage for f in order}}, allows)
@@ -88,8 +89,8 @@ class Selection:
     def _listed(self, order: Sequence[Fitted], chosen: Fitted, words: tuple[Verdict, str]) -> list[Listed]:
         """Test and round the laws of the front, the chosen one first."""
         laws = front(order, chosen)
-        rounded_laws = [chosen if words[0] == Verdict.PRINTED else self._rounded(self._on_all_rows(chosen))]
-        rounded_laws += [self._rounded(law) for law in laws[1:]]
+        rounded_laws = [chosen if words[0] == Verdict.PRINTED else rounded(self._on_all_rows(chosen))]
+        rounded_laws += [rounded(law) for law in laws[1:]]
         rivals = [n for n, law in enumerate(laws) if n and law.score < chosen.score + RIVAL][:NAMED]
         names = tuple(self.names)
         alternatives = tuple(str(Law(rounded_laws[n].node, names)) for n in rivals)
@@ -109,12 +110,6 @@ class Selection:
         if len(whole) == len(found.rows):
             return found
         return fit(found.node, replace(whole, noise=found.rows.noise), found.free, found.stage)
-
-    def _rounded(self, law: Fitted) -> Fitted:
-        try:
-            return rounded(law, self.check)
-        except TimeUpError:
-            return law
 
     def _certificate(
         self, law: Fitted, verdict: Verdict, tested: str, alternatives: tuple[str, ...]
