@@ -69,6 +69,10 @@ def fit_form(
     model = FormModel(form, x, target, weight)
     p = model.solved(start, np.random.default_rng(seed))
     r, slopes = model.residual(p), model.slopes(p)
+    if not (np.isfinite(r).all() and np.isfinite(slopes).all()):
+        raise NALMError(
+            "The form has no value or no slope on some rows: give start values, or check the form."
+        )
     rss, left = float(r @ r), len(y) - len(p)
     scatter = 1.0 if absolute else float(np.sqrt(rss / left)) if left else np.inf
     spread = scatter * unit_errors(slopes)
@@ -137,9 +141,10 @@ class FormModel:
         if not self.bent:
             return self.polished(self.completed(np.empty(0))[0])
         with np.errstate(all="ignore"):
+            best, least = np.zeros(self.count), np.inf
             if start is not None:
                 best, least = self.nearest([np.array([float(start[self.names[i]]) for i in self.bent])])
-            else:
+            if not np.isfinite(least):  # no start, or one at which the form overflows
                 best, least = self.nearest(self.screened(self.drawn(rng, DRAWN), REFINED))
                 unchanged = 0
                 while unchanged < PATIENCE and np.isfinite(least):
@@ -149,6 +154,7 @@ class FormModel:
                     other, total = self.nearest(self.screened(trials, REFINED_AGAIN))
                     unchanged = 0 if total < (1 - 1e-6) * least else unchanged + 1
                     best, least = (other, total) if total < least else (best, least)
+            best = self.positive(best, least)
         if not np.isfinite(least):
             raise NALMError("The form has no value on the rows: give start values, or check the form.")
         return self.polished(best)
@@ -161,6 +167,16 @@ class FormModel:
             if float(r @ r) < least:
                 best, least = p, float(r @ r)
         return best, least
+
+    def positive(self, p: Array, least: float) -> Array:
+        """Make parameters positive whose sign does not matter, such as the width of a peak."""
+        for i in self.bent:
+            if p[i] < 0:
+                q = p.copy()
+                q[i] = -q[i]
+                q, r = self.completed(q[self.bent])
+                p = q if float(r @ r) <= least * (1 + 1e-9) else p
+        return p
 
     def screened(self, starts: Array, few: int) -> list[Array]:
         """Return the starts with the smallest sums of squares."""

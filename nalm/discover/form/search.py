@@ -58,7 +58,7 @@ def search_form(
         rows = replace(rows, noise=NoiseKind.RELATIVE, error=np.ones(len(rows)))
     node = found.form.node(found.values)
     with np.errstate(all="ignore"):
-        exact = (n for n in (node, *solvable(snapped(node, problem))) if certify(n, problem, names))
+        exact = (n for n in (*solvable(snapped(node, problem)), node) if certify(n, problem, names))
         node = next(exact, node)
         law, certificate = Law(node, names), certify(node, problem, names)
         value = evaluate(node, rows.x)
