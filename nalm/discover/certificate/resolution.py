@@ -128,3 +128,13 @@ def _reach(slopes: Array, missing: Array, allowed: Array) -> float:
 def _felt(moved: Array, allowed: Array) -> float:
     """Return the smallest of these changes, in tolerances, each on the row where it is largest."""
     return float((np.abs(moved) / np.where(allowed > 0, allowed, np.inf)[:, None]).max(0).min())
+
+
+def hidden(node: Node, free: Mask, x: Array, y: Array, allowed: Array) -> tuple[float, float]:
+    """Return the smallest missing term, in tolerances, beyond the reach of all numbers and of those that are free."""
+    _, slopes = tangent(node, x)
+    slopes = np.nan_to_num(slopes, nan=0.0, posinf=0.0, neginf=0.0)
+    beside = _modulated(np.ones(len(y)), node, x, y)
+    inside = [_modulated(s, node, x, y) for s in (y, *slopes[:, free].T[:8])]
+    missing = np.concatenate([beside, *inside], 1)
+    return _reach(slopes, beside, allowed), _reach(slopes[:, free], missing, allowed)
