@@ -26,6 +26,7 @@ SNAPPED = 8.0  # what a missing term must reach, in tolerances, beyond the reach
 FREE, CHEAP = 100.0, 3  # and beyond the reach of those with digits of their own, up to three of them;
 DEARER = 10.0  # times so much for each further one: many numbers fit any smooth curve
 DIGITS = 30.0  # the effect of those digits, in tolerances
+SCALE = 100.0  # a plain number above it, or below one over it, sets a scale: it counts as if it had digits
 # Two numbers so near to two digits, or one so near to a plain number that this is no accident, and not equal to it,
 # are a plain law bent by something small that is missing
 NEARLY, ALMOST = 1e-4, 1e-6
@@ -55,6 +56,9 @@ def distinguishable(node: Node, problem: Problem) -> bool:
     if _reach(slopes, beside, allowed) < SNAPPED:
         return False
     if has_look_alikes(node, x, lambda known, missing: _reach(known, missing, allowed) >= SNAPPED):
+        return False
+    scales = free | _setting_scales(node)
+    if scales.any() and _further((slopes * values)[:, scales], y, allowed) < FREE:
         return False
     if not free.any():
         return True
@@ -98,6 +102,27 @@ def _bending(node: Node, inside: bool = False) -> Mask:
     inner = [_bending(part, inside or isinstance(node, Function)) for part in parts(node)]
     own = roles(node)[: len(roles(node)) - sum(map(len, inner))]
     return np.concatenate([np.array([inside or role == "exponent" for role in own], bool), *inner])
+
+
+def _setting_scales(node: Node) -> Mask:
+    """Return which numbers are far from 1, and no exponents: 1e-9 in x + 1e-9 x^3."""
+    far = [abs(v) > SCALE or abs(v) < 1 / SCALE for v in numbers(node)]
+    return np.array(far, bool) & np.array([role != "exponent" for role in roles(node)], bool)
+
+
+def _further(effects: Array, y: Array, allowed: Array) -> float:
+    """Return the effect of one more number, in tolerances, if effects fall on as they do from number to number.
+
+    The effects are the singular values of what the numbers contribute to the rows. Those of a series that is cut off,
+    or of a quotient that stands for one, fall until the next would drown in rounding: nothing shows that it ends there.
+    """
+    weight = 1 / np.where(allowed > 0, allowed, np.inf)
+    table = effects * weight[:, None]
+    whole = float(np.sqrt(np.mean((y * weight) ** 2)))
+    if not np.isfinite(table).all() or table.shape[1] > len(y) or not whole > 0:
+        return 0.0
+    least = float(np.linalg.svd(table, compute_uv=False)[-1] / np.sqrt(len(y)))
+    return least * min(1.0, least / whole) ** (1 / table.shape[1])
 
 
 def _modulated(term: Array, node: Node, x: Array, y: Array) -> Array:
