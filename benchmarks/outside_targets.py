@@ -11,6 +11,7 @@ from nalm.discover.law.expression import Array
 Target = Callable[[Array], Array]
 RANGES = ((1.0, 2.0), (1e-3, 2e-3), (1.1, 1.2), (-2.0, 2.0), (0.1, 1.0), (5.0, 9.0), (100.0, 101.0))
 COLUMNS = (1, 2, 3, 5)
+FLAT = 1e-9  # share of its size by which a special function varies at least
 
 SPECIAL: dict[str, Target] = {
     "j0": special.j0,
@@ -104,7 +105,9 @@ def special_function(rng: np.random.Generator) -> Problem:
     """Draw a special function of the first column, alone or beside the last one."""
     x, name = _table(rng), str(rng.choice(list(SPECIAL)))
     rate, beside = float(rng.choice((1.0, 0.01, 2.0))), BESIDE[int(rng.integers(len(BESIDE)))]
-    return _problem(name, x, beside(SPECIAL[name](rate * x[:, 0]), x[:, -1]))
+    g = SPECIAL[name](rate * x[:, 0])
+    flat = not np.ptp(g) > FLAT * np.abs(g).max()  # erf(100) is 1: drawn again
+    return _problem(name, x, beside(g, x[:, -1]) + (np.nan if flat else 0.0))
 
 
 def slow_function(rng: np.random.Generator) -> Problem:
@@ -113,7 +116,8 @@ def slow_function(rng: np.random.Generator) -> Problem:
     beside = BESIDE[int(rng.integers(len(BESIDE)))]
     rate = 10.0 ** rng.uniform(-4, -1) / float(np.abs(x).max())
     rate = float(f"{rate:.0e}") if rng.integers(2) else rate
-    far = rng.uniform(-3 / rate, 3 / rate, (200, x.shape[1]))
+    far = rng.uniform(x.min(0), x.max(0), (200, x.shape[1]))
+    far[:, 0] = np.linspace(0.1, 3, 200) / rate
     ys = [beside(SLOW[name](rate * t[:, 0]), t[:, -1]) for t in (x, far)]
     return _problem(f"{name} {rate:.2g}", x, ys[0], far, ys[1])
 
