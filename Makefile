@@ -10,13 +10,13 @@ SOURCES := pyproject.toml constraints.txt Makefile
 demo: .venv/.demo  ## set up and run the main job: six units, nine ranges, five seeds
 	$(BIN)/nalm run quick
 
-report: .venv/.report  ## the page of the shipped results
+report: .venv/.report  ## the site of the shipped results, in report/
 	$(BIN)/nalm report
 
 test: .venv/.ready browser  ## set up and run the default tests
 	$(PYTEST)
 
-system: .venv/.ready browser  ## the tests that start whole commands, kill them or take something away from them
+system: .venv/.ready browser  ## the tests of whole commands, and those that compile or search for many seconds
 	$(PYTEST) -m "system and not slow"
 
 slow: .venv/.ready browser  ## the tests that take minutes

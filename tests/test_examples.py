@@ -24,6 +24,7 @@ def python(*arguments: str) -> str:
     )
 
 
+@pytest.mark.system
 def test_the_demo_finds_the_formula_and_extrapolates():
     output = python(
         "-c", "import sys; sys.path.insert(0, 'examples'); import multiply; multiply.main(runs=8)"
@@ -41,6 +42,7 @@ def test_the_logic_example_learns_rules_that_hold_for_long_lists():
 
 
 @pytest.mark.parametrize("index", range(len(BLOCKS)))
+@pytest.mark.system
 def test_a_block_of_the_readme_prints_what_it_says(index):
     expected = [line.split("# ->")[1].strip() for line in BLOCKS[index].splitlines() if "# ->" in line]
     assert expected, "a README block shows what it prints behind '# ->'"
@@ -64,6 +66,17 @@ def test_the_numbers_in_the_readme_are_those_of_the_shipped_results():
             words += [v.verdict for v in verdicts(EXPERIMENTS[name], outcomes, {}, counted.get(name, ()))]
     expected = [len(words), words.count("agrees"), runs, words.count("differs")]
     assert [int(n.replace(",", "")) for n in said.groups()] == expected
+
+
+def test_the_totals_in_the_readme_are_those_of_the_page_of_coverage():
+    said = re.search(
+        r"Of ([\d,]+) comparisons with published numbers ([\d,]+) agree, (\d+) differ, of (\d+) one cannot "
+        r"tell, and ([\d,]+) have\s+not been run",
+        README,
+    )
+    page = (ROOT / "docs" / "coverage.md").read_text("utf-8")
+    (total,) = re.findall(r"^\| \*\*all\*\* \|(.*)\|$", page, re.M)
+    assert list(said.groups()) == [n.strip() for n in total.split("|")][1:6]
 
 
 def test_the_numbers_about_discovery_are_those_of_the_shipped_trials():
@@ -97,12 +110,14 @@ def test_the_numbers_about_the_contest_are_those_of_the_shipped_one():
     assert said == [blind["problems"], blind["exact"], *certified, round(about["speed"][0]["median"])]
 
 
+@pytest.mark.system
 def test_the_law_behind_a_table_is_found_and_certified():
     output = python("examples/discover.py")
     assert "y = (a + d)/(f - 2*i)" in output
     assert "exact" in output
 
 
+@pytest.mark.system
 def test_a_trajectory_becomes_equations():
     output = python(
         "-c", "import sys; sys.path.insert(0, 'examples'); import epidemic; epidemic.main(restarts=1)"
