@@ -63,6 +63,12 @@ def test_a_small_term_is_exact_as_long_as_the_next_order_would_show():
     assert verdict_of(Sum((A, square), (1.0, 1e-8)), 1, 2) == "none"  # a plain number, and as far away
 
 
+def test_the_scale_of_a_law_may_be_its_leading_weight():
+    square = Power((A,), (2.0,))
+    assert verdict_of(Power((Sum((square,), (400.0,), 1.0),), (0.5,)), 1, 2) == "exact"
+    assert verdict_of(Power((Sum((square,), (4e8,), 1.0),), (0.5,)), 1, 2) == "none"
+
+
 def test_columns_of_different_size_set_no_scale():
     x = np.random.default_rng(0).uniform(1, 2, (300, 2)) * [1e5, 1e-4]
     assert certify(Sum((A, B), (1.0, 1.0)), Problem.from_table(x, x.sum(1), noise=0.0)).verdict == "exact"

@@ -4,7 +4,7 @@ import numpy as np
 
 from nalm.discover.certificate.lookalikes import has_look_alikes
 from nalm.discover.fit.least_squares import tangent
-from nalm.discover.fit.snap import movable
+from nalm.discover.fit.snap import gauged, movable
 from nalm.discover.law.constants import is_plain, recognised
 from nalm.discover.law.expression import (
     Array,
@@ -61,8 +61,7 @@ def distinguishable(node: Node, problem: Problem) -> bool:
     if has_look_alikes(node, x, lambda known, missing: _reach(known, missing, allowed) >= SNAPPED):
         return False
     if (free | _setting_scales(node)).any():
-        counted = free | (movable(node, x) & _fittable(node))
-        effects = (slopes * values)[:, counted]
+        effects = _effects(gauged(node), x)
         if _further(effects, y, allowed) < FREE or _is_a_series(node, effects.shape[1], x, y, allowed):
             return False
     if not free.any():
@@ -115,10 +114,14 @@ def _setting_scales(node: Node) -> Mask:
     return np.array(far, bool) & np.array([role != "exponent" for role in roles(node)], bool)
 
 
-def _fittable(node: Node) -> Mask:
-    """Return which numbers are neither exponents nor 1 or -1."""
-    fit = [abs(v) != 1 and role != "exponent" for v, role in zip(numbers(node), roles(node), strict=True)]
-    return np.array(fit, bool)
+def _effects(node: Node, x: Array) -> Array:
+    """Return what each number that a fit may change contributes to the rows, but 1, -1 and plain exponents."""
+    pairs = zip(numbers(node), roles(node), strict=True)
+    own = [abs(v) != 1 and (role != "exponent" or not is_plain(v)) for v, role in pairs]
+    counted = movable(node, x) & np.array(own, bool)
+    _, slopes = tangent(node, x)
+    slopes = np.nan_to_num(slopes, nan=0.0, posinf=0.0, neginf=0.0)
+    return np.asarray((slopes * numbers(node))[:, counted])
 
 
 def _further(effects: Array, y: Array, allowed: Array) -> float:
@@ -127,6 +130,8 @@ def _further(effects: Array, y: Array, allowed: Array) -> float:
     The effects are y and the singular values of what the numbers contribute to the rows. Those of a series that is cut
     off, or of a quotient that stands for one, fall until the next would drown: nothing shows that the law ends there.
     """
+    if not effects.shape[1]:
+        return np.inf
     weight = 1 / np.where(allowed > 0, allowed, np.inf)
     table = effects * weight[:, None]
     whole = float(np.sqrt(np.sum((y * weight) ** 2)))
