@@ -36,6 +36,8 @@ _HOME: dict[str, str] = {
     "OPERATIONS": "nalm.operations",
     # many runs at once
     "Runs": "nalm.engine",
+    "UnitFit": "nalm.lab.fitting",
+    "fit_units": "nalm.lab.fitting",
     "train": "nalm.engine",
     "keep": "nalm.population",
     "member": "nalm.population",

@@ -13,6 +13,8 @@ from nalm.errors import NALMError as NALMError
 from nalm.formulas.from_formula import from_formula as from_formula
 from nalm.formulas.symbolic import disagreement as disagreement
 from nalm.formulas.symbolic import latex as latex
+from nalm.lab.fitting import UnitFit as UnitFit
+from nalm.lab.fitting import fit_units as fit_units
 from nalm.lab.recipes import recipe as recipe
 from nalm.losses import LOSSES as LOSSES
 from nalm.losses import loss as loss

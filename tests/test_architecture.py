@@ -37,8 +37,8 @@ BELOW = {
     "experiments": {"config"},
     "landscapes": {"units", "tasks", "config"},
     "claims": {"experiments", "results", "config", "formulas", "tasks", "units", "landscapes"},
-    "lab": {"engine", "results", "experiments", "config", "units", "networks", "tasks"},
     "discover": {"units"},
+    "lab": {"engine", "results", "experiments", "config", "units", "networks", "tasks", "discover"},
     "ode": {"discover"},
     "report": {
         *("claims", "experiments", "results", "landscapes", "formulas", "config", "tasks", "units"),
