@@ -105,7 +105,7 @@ class RowData(Data):
         room = max(50, numbers_at_once(device, self.width) // (len(runs) * self.width))
         self.rows = min(fewest, room)
         self.total = fewest // self.rows * self.rows
-        self._evaluated = [(x.to(device), y.to(device)) for x, y in (self.own.validation, self.own.test)]
+        self._given: Sets = [(x.to(device), y.to(device)) for x, y in (self.own.validation, self.own.test)]
 
     def grid(self, rows: int) -> Tensor:
         """Return the ranks of the rows of a batch."""
@@ -133,8 +133,8 @@ class RowData(Data):
 
     def published(self, start: int) -> Sets:
         """Return a part of the rows of both evaluations, the same for every run."""
-        part = slice(start, start + self.rows)
-        return [tuple(t[part].expand(len(self.seeds), -1, -1) for t in table) for table in self._evaluated]  # type: ignore[misc]
+        part, runs = slice(start, start + self.rows), len(self.seeds)
+        return [(x[part].expand(runs, -1, -1), y[part].expand(runs, -1, -1)) for x, y in self._given]
 
 
 def _named(table: Table) -> list[tuple[str, Tensor]]:

@@ -101,8 +101,8 @@ def _of_arrays(rows: Arrays, test: Any) -> Split:
         raise NALMError(f"Training and its tests need at least {FEWEST} rows, got {n}.")
     order = np.random.default_rng(0).permutation(n)
     ends = [round(SHARES[0] * n), round(sum(SHARES) * n)]
-    parts = [(rows[0][part], rows[1][part]) for part in np.split(order, ends)]
-    return _made(*parts, test=test)
+    train, validation, held = ((rows[0][part], rows[1][part]) for part in np.split(order, ends))
+    return _made(train, validation, held, test)
 
 
 def _of_stream(take: Callable[[int], Arrays], test: Any) -> Split:
