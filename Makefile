@@ -16,7 +16,7 @@ report: .venv/.report  ## the page of the shipped results
 test: .venv/.ready browser  ## set up and run the default tests
 	$(PYTEST)
 
-system: .venv/.ready browser  ## the tests that start whole commands, kill them or take something away from them
+system: .venv/.ready browser  ## the tests of whole commands, and those that compile or search for many seconds
 	$(PYTEST) -m "system and not slow"
 
 slow: .venv/.ready browser  ## the tests that take minutes

@@ -137,9 +137,8 @@ def measure() -> None:
     with cluster.connected("ray", "cpu", 2) as ray, tempfile.TemporaryDirectory() as folder:
         print(f"scheduling: {1e3 * scheduling(ray, Path(folder) / 'small'):.1f} ms per population")
         steps = 20_000
-        trained(
-            None, Path(folder) / "warm", 1_000
-        )  # compiled programs are cached on disk: for both or for none
+        # compiled programs are cached on disk: for both or for none
+        trained(None, Path(folder) / "warm", 1_000)
         times = {
             "one process, two threads": trained(None, Path(folder) / "one", steps),
             "two workers on Ray": trained(ray, Path(folder) / "ray", steps),

@@ -15,14 +15,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+# The index of a stream enters its numbers, so new ones go to the end. The second line is used by tasks with images.
 STREAMS = (
     *("start", "positions", "train", "validation", "test", "noise", "gradient", "threshold", "rows"),
-    *(
-        "samples",
-        "order",
-        "dropout",
-        "transform",
-    ),  # of images; new ones go to the end, since a stream is its place
+    *("samples", "order", "dropout", "transform"),
 )
 
 EXACT = 2**24  # every whole number up to this one is a float32

@@ -24,6 +24,7 @@ def python(*arguments: str) -> str:
     )
 
 
+@pytest.mark.system
 def test_the_demo_finds_the_formula_and_extrapolates():
     output = python(
         "-c", "import sys; sys.path.insert(0, 'examples'); import multiply; multiply.main(runs=8)"
@@ -41,6 +42,7 @@ def test_the_logic_example_learns_rules_that_hold_for_long_lists():
 
 
 @pytest.mark.parametrize("index", range(len(BLOCKS)))
+@pytest.mark.system
 def test_a_block_of_the_readme_prints_what_it_says(index):
     expected = [line.split("# ->")[1].strip() for line in BLOCKS[index].splitlines() if "# ->" in line]
     assert expected, "a README block shows what it prints behind '# ->'"
@@ -97,12 +99,14 @@ def test_the_numbers_about_the_contest_are_those_of_the_shipped_one():
     assert said == [blind["problems"], blind["exact"], *certified, round(about["speed"][0]["median"])]
 
 
+@pytest.mark.system
 def test_the_law_behind_a_table_is_found_and_certified():
     output = python("examples/discover.py")
     assert "y = (a + d)/(f - 2*i)" in output
     assert "exact" in output
 
 
+@pytest.mark.system
 def test_a_trajectory_becomes_equations():
     output = python(
         "-c", "import sys; sys.path.insert(0, 'examples'); import epidemic; epidemic.main(restarts=1)"

@@ -32,9 +32,8 @@ HEAVY = {
     "pandas",
     "torchdiffeq",
 }
-BY_MACHINE = re.compile(
-    r"nvidia-|cuda-|triton|pytorch-triton"
-)  # what torch brings along where it is built for CUDA
+# what torch brings along where it is built for CUDA
+BY_MACHINE = re.compile(r"nvidia-|cuda-|triton|pytorch-triton")
 
 
 def pins() -> dict[str, str]:

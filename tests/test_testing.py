@@ -90,6 +90,7 @@ def test_the_right_originals_of_the_planted_units_pass():
 @pytest.mark.parametrize(
     "name", ["SNMU", *(pytest.param(n, marks=pytest.mark.slow) for n in ("RealNPU", "INALU"))]
 )
+@pytest.mark.system
 def test_inductor_compiles_a_unit(name):
     check_compile(UNITS[name], backend="inductor")
 

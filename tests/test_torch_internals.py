@@ -4,6 +4,7 @@ import operator
 import re
 from pathlib import Path
 
+import pytest
 import torch
 
 from nalm.engine import compiler
@@ -34,6 +35,7 @@ def test_a_function_compiled_without_guards_is_never_compiled_again():
     assert len(calls) == 1
 
 
+@pytest.mark.system
 def test_dynamo_keeps_compiled_code_per_code_object():
     def times(factor):
         return lambda x: x * factor

@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-DOTS = np.array(
-    [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]]
-)  # of a braille character, (row, column)
+# bits of the dots of a braille character, by row and column
+DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 DENSITY = " .:*#"  # one, few, many points in a place, where there is no braille
 
 

@@ -7,17 +7,8 @@ from typing import Any
 from nalm.config import MADE_OF, Case
 
 ALWAYS = ("options", "scaling", "loss")  # named even where there is only one case
-AXES = (
-    "range",
-    "inputs",
-    "width",
-    "subset",
-    "overlap",
-    "subsets",
-    "penalties",
-    "lr",
-    "list",
-)  # that a chart may run along
+# fields that can be an axis of a chart
+AXES = ("range", "inputs", "width", "subset", "overlap", "subsets", "penalties", "lr", "list")
 _NOTHING = {"ramps": {""}}  # a case without penalties has no ramp that could differ
 
 

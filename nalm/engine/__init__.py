@@ -41,15 +41,15 @@ def train(
     if not cases or not len(seeds):
         raise NALMError(f"Training needs at least one case and one seed, got {len(cases)} and {len(seeds)}.")
     check(cases)
-    place = device_for(device)
+    where = device_for(device)
     parts = []
-    for runs in populations(product(cases, seeds), NUMBERS[place.type == "cuda"]):
-        training = trainer(runs, place, compiled=compiled)
+    for runs in populations(product(cases, seeds), NUMBERS[where.type == "cuda"]):
+        training = trainer(runs, where, compiled=compiled)
         while not training.finished:
             training.advance()
             if progress is not None:
                 progress(training)
-        parts.append(([run.place for run in runs], training.results()))
+        parts.append(([run.index for run in runs], training.results()))
     return joined(parts)
 
 

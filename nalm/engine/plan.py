@@ -9,11 +9,11 @@ from nalm.config.grouping import signature
 
 @dataclass(frozen=True)
 class Run:
-    """A case with one seed, and its place in what was asked for."""
+    """A case with one seed, and its index among all runs of the call."""
 
     case: Case
     seed: int
-    place: int
+    index: int
 
 
 def product(cases: Sequence[Case], seeds: Sequence[int]) -> list[Run]:

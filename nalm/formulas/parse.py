@@ -57,9 +57,8 @@ def _parse(text: str) -> sympy.Basic:
         raise NALMError(f"A formula has at most 1000 characters, got {len(text)}.")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", SyntaxWarning
-            )  # such as 2or 3: a name or number that is refused below
+            # such as 2or 3: a name or number that is refused below
+            warnings.simplefilter("ignore", SyntaxWarning)
             tree = ast.parse(text.strip().replace("^", "**"), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise NALMError(f"Cannot read the formula {text!r}: {error}.") from None

@@ -70,9 +70,8 @@ def _problem(arrays: Arrays, reads_images: bool) -> str:
     steps = arrays["steps"]
     if not len(steps) or steps.dtype.kind != "i" or (np.diff(steps) <= 0).any():
         return "without steps that rise"
-    weights = reads_images or any(
-        n.startswith("weights.") for n in arrays
-    )  # layers behind a reader may have none
+    # layers behind a reader may have none
+    weights = reads_images or any(n.startswith("weights.") for n in arrays)
     return "" if weights else "without weights"
 
 

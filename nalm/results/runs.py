@@ -34,9 +34,8 @@ class Outcome:
     device: str
     neighbours: int  # runs in the population it was trained with
     version: str = ""
-    measures: dict[str, float] = field(
-        default_factory=dict, hash=False
-    )  # measured at the end, as the case requests
+    # measured at the end, as the case requests
+    measures: dict[str, float] = field(default_factory=dict, hash=False)
 
     @property
     def solved(self) -> bool:
@@ -74,9 +73,8 @@ class Runs:
     device: str = "cpu"
     resets: list[int] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)  # from every evaluation, also if curves were thinned
-    measures: list[dict[str, float]] = field(
-        default_factory=list
-    )  # measured at the end, as the cases request
+    # measured at the end, as the cases request
+    measures: list[dict[str, float]] = field(default_factory=list)
     records: list[dict[str, Array]] = field(default_factory=list)  # other measurements by name
 
     def __post_init__(self) -> None:

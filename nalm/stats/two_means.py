@@ -100,9 +100,8 @@ def same_mean(theirs: Mean, ours: Mean, margin: Margin, slack: float = 0.0) -> C
     )
     half = float(scipy.special.stdtrit(degrees, 0.95)) * error
     inside = -margin.below - slack <= lead - half and lead + half <= margin.above + slack
-    least = (min(margin.below, margin.above) + slack) / (
-        Z90 + Z95
-    )  # error with which the test finds the margin
+    # error with which the test finds the margin
+    least = (min(margin.below, margin.above) + slack) / (Z90 + Z95)
     rest = (least / sd) ** 2 - told if sd else inf
     runs = 1 / rest if rest > 0 else inf
     needed = max(n + 1, ceil(runs)) if runs <= MOST else None

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from nalm import cli
 
-pytestmark = pytest.mark.xdist_group("laboratory")  # one process makes the folder
+pytestmark = [pytest.mark.system, pytest.mark.xdist_group("laboratory")]  # one process makes the folder
 SMALL = ["--only", "range=1:2", "--steps", "200", "--seeds", "2", "--no-compile"]
 MINE = "import nalm\n\n\nclass Mine(nalm.NMU):\n    '''A unit of my own.'''\n"
 

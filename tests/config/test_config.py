@@ -192,9 +192,8 @@ def test_there_is_a_task_of_every_kind_and_each_kind_is_listed():
     assert kinds == set(KINDS)
     for task, others in TASKS.items():
         fields = {f.name for f in dataclasses.fields(task)}
-        assert set(others) == fields - (
-            {"operation"} if isinstance(task, SystemTask) else set()
-        )  # there is one system
+        # there is one system
+        assert set(others) == fields - ({"operation"} if isinstance(task, SystemTask) else set())
 
 
 @pytest.mark.parametrize(

@@ -129,9 +129,8 @@ def test_many_fitted_numbers_prove_less_than_few():
     assert search(x, x @ weights).certificate.verdict == "exact"
     single = x.astype(np.float32)
     rounded = (single.astype(np.float64) @ weights).astype(np.float32)
-    assert (
-        search(single, rounded, noise=0.0).certificate.verdict == "none"
-    )  # any smooth curve has eight such numbers
+    # any smooth curve has eight such numbers
+    assert search(single, rounded, noise=0.0).certificate.verdict == "none"
 
 
 def test_an_angle_is_not_taken_for_a_quotient_of_polynomials():

@@ -197,6 +197,7 @@ def test_energy_is_found_with_and_without_noise(level):
     assert all(homogeneous(c.law.expression, UNITS) == ENERGY for c in f.candidates)
 
 
+@pytest.mark.system
 def test_units_find_the_law_in_noise_where_numbers_alone_find_one_that_cannot_be():
     """Of six such tables, 10% noise on 60 rows, one is solved without units and all with."""
     x, y = energy(1, 60, 0.1)

@@ -89,6 +89,7 @@ def test_columns_that_only_multiply_are_seen_with_their_exponents():
     assert factors(Problem.from_table(x, x[:, 0] + y)) == {}
 
 
+@pytest.mark.system
 def test_a_nested_law_is_found_in_the_time_that_is_given():
     x = columns(300, 4)
     y = np.sqrt(x[:, 0] + x[:, 1]) * (2.2 * x[:, 1] ** 2 + x[:, 3] * x[:, 1] + 1)

@@ -94,6 +94,7 @@ def test_numbers_of_any_kind_are_taken():
     assert str(search(x, (x[:, 0] - x[:, 1])[:, None]).law) == "a - b"
 
 
+@pytest.mark.system
 def test_very_large_and_very_small_numbers_are_taken():
     x = table(low=1, high=2)
     x[:, 0] *= 1e150
@@ -158,6 +159,7 @@ def hard():
     return x, np.sin(x[:, 0] * x[:, 1]) + np.exp(x[:, 2]) * x[:, 3] ** 0.3
 
 
+@pytest.mark.system
 def test_a_time_limit_is_kept():
     """In processor time, which on a busy machine is less than the clock's: it never ends late for its neighbours."""
     x, y = hard()

@@ -62,13 +62,17 @@ def test_a_better_fit_than_chance_is_significant():
     assert f_test(r[:3], 0.1 * r[:3], 5) == 1.0
 
 
+def system(law, expected):
+    return pytest.param(law, expected, marks=pytest.mark.system)
+
+
 @pytest.mark.parametrize(
     ("law", "expected"),
     [
         (lambda a, b, c, d: a * b / (a + b), {"a*b/(a + b)", "1/(1/b + 1/a)"}),
-        (lambda a, b, c, d: a / (1 + b), {"a/(b + 1)"}),
-        (lambda a, b, c, d: np.sqrt(a * a + b * b), {"sqrt(a**2 + b**2)"}),
-        (lambda a, b, c, d: a * a + b * b + c * c, {"a**2 + b**2 + c**2"}),
+        system(lambda a, b, c, d: a / (1 + b), {"a/(b + 1)"}),
+        system(lambda a, b, c, d: np.sqrt(a * a + b * b), {"sqrt(a**2 + b**2)"}),
+        system(lambda a, b, c, d: a * a + b * b + c * c, {"a**2 + b**2 + c**2"}),
     ],
 )
 def test_the_structure_of_a_law_is_found_in_one_per_cent_noise(law, expected):

@@ -142,6 +142,7 @@ def test_it_works_where_scikit_learn_expects_an_estimator(gravity):
     assert clone(NALMRegressor(noise=0.1)).noise == 0.1
 
 
+@pytest.mark.system
 def test_every_choice_follows_from_the_seed(gravity):
     table, y = gravity
     noisy = y * (1 + 0.02 * np.random.default_rng(1).standard_normal(len(y)))
@@ -165,6 +166,7 @@ def test_units_of_measurement_constrain_the_exponents(gravity):
         NALMRegressor(X_units=["kg", "m/s", "parsnip"], y_unit="J").fit(table, energy)
 
 
+@pytest.mark.system
 def test_max_time_is_kept():
     """In processor time, which on a busy machine is less than the clock's."""
     rng = np.random.default_rng(0)
@@ -231,9 +233,8 @@ def test_any_table_gets_a_law_and_a_verdict(kind):
     x, y = SHAPES[kind]
     began = time.thread_time()
     found = NALMRegressor(max_time=3.0).fit(x, y)
-    assert (
-        time.thread_time() - began < 4 * 3.0
-    )  # a slow processor takes longer for the answer after the limit
+    # a slow processor takes longer for the answer after the limit
+    assert time.thread_time() - began < 4 * 3.0
     assert isinstance(found.formula_, str)
     assert found.certificate_.verdict in ("exact", "consistent", "none")
     y, support = found.predict(x, return_support=True)

@@ -120,5 +120,5 @@ def test_the_grouping_is_a_function_of_the_cases_alone():
     cases = [case(), case("NAU", operation="add"), case(low=-2, high=2), case(lr=1e-5), case(steps=500)]
     groups = populations(product(cases, range(4)))
     assert sorted(len(g) for g in groups) == [4, 4, 12]
-    assert sorted(run.place for g in groups for run in g) == list(range(20))
+    assert sorted(run.index for g in groups for run in g) == list(range(20))
     assert [len(g) for g in populations(product(cases[:1], range(10)), numbers=4 * 128 * 2)] == [4, 4, 2]

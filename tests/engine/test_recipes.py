@@ -55,6 +55,7 @@ def test_the_loss_switches_at_its_step():
     assert used == [(700, "pcc"), (500, "mse")]
 
 
+@pytest.mark.system
 def test_growing_weights_change_on_the_host_at_evaluations():
     case = ONE.replace(recipe=Recipe(steps=3_000, batch=8, l1=Growth(1e-3, 1e-1, every=1_000)))
     training, seen = NumberTrainer([Run(case, 0, 0)], CPU, compiled=False), []

@@ -33,9 +33,8 @@ def test_verdicts_are_those_of_every_evaluation_and_curves_stay_small(count):
     if count <= MOST:
         assert len(records.steps) == count
     gaps = set(np.diff(records.steps[:-1]))
-    assert (
-        len(gaps) <= 1 and len(records.steps) > min(count, MOST) / 2
-    )  # evenly spaced, and half of them at least
+    # evenly spaced, and half of them at least
+    assert len(gaps) <= 1 and len(records.steps) > min(count, MOST) / 2
     for run, mark in enumerate(records.marks()):
         at, low = best(errors[:, run]), 2 * errors[:, run] < 0.1
         assert (mark.best_step, mark.validation) == (1_000 * at, errors[at, run])

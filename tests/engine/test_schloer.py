@@ -75,9 +75,8 @@ def test_a_saturated_parameter_is_left_alone_by_the_penalty():
 
 def test_runs_begin_again_as_the_whole_list_of_their_errors_says():
     generator = torch.Generator().manual_seed(0)
-    errors = 10 ** (
-        3 * torch.rand(31, 200, generator=generator, dtype=torch.float64) - 1
-    )  # one value an epoch
+    # one value an epoch
+    errors = 10 ** (3 * torch.rand(31, 200, generator=generator, dtype=torch.float64) - 1)
     errors = errors + errors.sort(0, descending=True)[0]
     since, losses, again = torch.randint(0, 14, (200,), generator=generator), schloer.Losses(), 0
     for epoch in range(31):

@@ -117,9 +117,8 @@ def test_workers_of_a_run_that_is_killed_end_too(tmp_path, started):
     process.wait(PATIENCE)
     check_nothing_is_left(process, tmp_path)
     with Store(tmp_path / "out") as store:
-        assert store.count_abandoned() > 0 and not any(
-            s["alive"] for s in store.sessions()
-        )  # the lock died with it
+        # the lock died with it
+        assert store.count_abandoned() > 0 and not any(s["alive"] for s in store.sessions())
 
 
 def test_a_worker_that_cannot_start_leaves_nothing(tmp_path):

@@ -56,9 +56,8 @@ def test_slopes_of_a_flow_are_those_of_differences():
 
 
 def test_slopes_below_zero_are_those_of_differences_too():
-    model = Model(
-        (Term((0.5,)),), (Entry(0, 0, 0),), (2.0,)
-    )  # a broken power of a negative number is a constant
+    # a broken power of a negative number is a constant
+    model = Model((Term((0.5,)),), (Entry(0, 0, 0),), (2.0,))
     ends = [
         flow(model, np.array([[x]]), np.array([0.1]), tolerance=1e-11).end for x in (-0.1 - 1e-6, -0.1 + 1e-6)
     ]

@@ -13,9 +13,8 @@ BOTH = "ModifiedRealNPU (clip weight gate, not constrained"
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp(
-        "division"
-    )  # one for all: cases that stand in two studies are trained once
+    # one for all: cases that stand in two studies are trained once
+    return tmp_path_factory.mktemp("division")
 
 
 def test_among_ten_inputs_the_nru_solves_positive_ranges_and_no_negative_one(folder):

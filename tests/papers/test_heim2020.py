@@ -58,9 +58,8 @@ def test_the_large_task_is_that_of_the_code():
     assert second[1] - second[0] == 50 and first[1] - second[0] == 12
     assert len(EXPERIMENTS["heim/large/multiply"].seeds) == 20
     for task in ("add", "multiply", "reciprocal", "sqrt"):
-        assert (
-            len(EXPERIMENTS[f"heim/large/{task}"].claims) == 15
-        )  # tests twice, trainings once, of five models
+        # tests twice, trainings once, of five models
+        assert len(EXPERIMENTS[f"heim/large/{task}"].claims) == 15
 
 
 def test_the_pressure_of_the_code_empties_what_nothing_holds_and_that_of_the_paper_does_not():
@@ -70,9 +69,8 @@ def test_the_pressure_of_the_code_empties_what_nothing_holds_and_that_of_the_pap
         weight = torch.linspace(0.001, 0.1, 300)[None]
         rule, square = optimiser("rmsprop", decay=0.9), [torch.zeros_like(weight)]
         for _ in range(3_000):
-            slope = 1e-7 * (
-                weight.sign() if kind == "l1" else weight
-            )  # beside a norm of 1 that the data hold
+            # beside a norm of 1 that the data hold
+            slope = 1e-7 * (weight.sign() if kind == "l1" else weight)
             change, square = rule(slope, square, torch.tensor([5e-3]), torch.tensor(0))
             weight = weight - change
         empty[kind] = float((weight.abs() < 1e-5).float().mean())
@@ -82,9 +80,8 @@ def test_the_pressure_of_the_code_empties_what_nothing_holds_and_that_of_the_pap
 def test_models_of_all_widths_and_pressures_are_one_population():
     runs = product(list(SYSTEMS.values()), range(5))
     assert len(runs) == 300 and sorted(map(len, populations(runs))) == [100, 100, 100]
-    assert (
-        len(populations(product(list(LARGE.values()), range(2)))) == 7
-    )  # the NMU trains for less on two tasks
+    # the NMU trains for less on two tasks
+    assert len(populations(product(list(LARGE.values()), range(2)))) == 7
 
 
 def test_the_sequence_is_sobols_from_its_centre_on():

@@ -89,9 +89,8 @@ def test_nobody_tells_sums_of_a_narrow_range_apart():
         runs = trained(on(cases, "U[1.1,1.2)"), 2, 8_000)
         assert runs.solved_at == [None, None]
         inside, beyond = max(v[-1] for v in runs.validation), min(t[-1] for t in runs.test)
-        assert (
-            inside < 100 and beyond > 100_000
-        )  # fitted to 1 percent of targets around 830, and wrong beyond
+        # fitted to 1 percent of targets around 830, and wrong beyond
+        assert inside < 100 and beyond > 100_000
 
 
 def test_the_nmu_solves_the_simple_task_where_the_nac_does_not():

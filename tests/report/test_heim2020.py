@@ -43,7 +43,7 @@ def folder(tmp_path_factory):
     return where
 
 
-@pytest.fixture(params=["store", "shipped"])
+@pytest.fixture(params=[pytest.param("store", marks=pytest.mark.system), "shipped"])
 def found(folder, tmp_path, request):
     if request.param == "shipped":
         with Store(folder) as store:

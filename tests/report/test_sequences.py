@@ -108,9 +108,8 @@ def test_every_evaluation_of_a_sequence_is_kept(tmp_path):
         store.save(runs)
         (o,) = store.outcomes("mine/product")
         assert points(store, o)["steps"].tolist() == steps.tolist()
-    assert WITHOUT in pages.write(tmp_path, tmp_path / "page.html").read_text(
-        "utf-8"
-    )  # there is no reference
+    # there is no reference
+    assert WITHOUT in pages.write(tmp_path, tmp_path / "page.html").read_text("utf-8")
 
 
 def test_other_runs_have_no_lengths(folder):

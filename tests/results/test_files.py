@@ -187,6 +187,7 @@ def test_every_shipped_table_can_be_read_and_belongs_to_an_experiment(name):
     assert origin["command"] and origin["date"] and origin["torch"] and origin["device"]
 
 
+@pytest.mark.system
 def test_the_summary_in_the_package_is_that_of_the_shipped_results():
     """Means and quantiles differ in the last digits between processors, which add up in other orders.
 

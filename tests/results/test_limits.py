@@ -118,9 +118,8 @@ def test_what_may_not_be_read_is_a_sentence(tmp_path, hidden):
     lines = done.stdout.splitlines()
     assert done.returncode == 0 and len(lines) == 3, done.stderr
     assert all("cannot be" in line for line in lines[:2])
-    assert "cannot be read" in lines[2] or (
-        hidden and lines[2] == "no error"
-    )  # to look at a name needs no right to it
+    # to look at a name needs no right to it
+    assert "cannot be read" in lines[2] or (hidden and lines[2] == "no error")
 
 
 # -- clocks ---------------------------------------------------------------------------------------

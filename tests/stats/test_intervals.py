@@ -120,9 +120,8 @@ def test_the_mean_has_the_t_interval_of_scipy(values):
     assert ends(stats.mean(values)) == pytest.approx((np.mean(values), *expected), rel=1e-7, abs=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("n", "rank"), [(6, 1), (8, 1), (9, 2), (10, 2), (25, 8), (100, 40)]
-)  # of the low end, from tables of the sign test
+# of the low end, from tables of the sign test
+@pytest.mark.parametrize(("n", "rank"), [(6, 1), (8, 1), (9, 2), (10, 2), (25, 8), (100, 40)])
 def test_the_median_lies_between_the_tabled_order_statistics(n, rank):
     values = np.random.default_rng(n).permutation(np.arange(1.0, n + 1))
     assert ends(stats.median(values)) == ((n + 1) / 2, rank, n + 1 - rank)

@@ -241,6 +241,7 @@ def units_apart(x: Tensor, y: Tensor) -> float:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+@pytest.mark.system
 def test_compiled_draws_are_those_of_eager_ones():
     samplers = {
         kind.kind: Sampler([kind] * 3, 2) for kind in KINDS if kind.kind != "sobol"

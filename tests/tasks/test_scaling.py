@@ -85,7 +85,7 @@ def test_the_printed_min_max_takes_the_width_of_the_data_at_hand_and_all_else_fr
     runs = [Run(Case((Layer("NMU"),), task), seed, i) for i, seed in enumerate((3, 4))]
     one, other = (
         Program(
-            [Run(r.case.replace(scaling=kind), r.seed, r.place) for r in runs], torch.device("cpu"), False
+            [Run(r.case.replace(scaling=kind), r.seed, r.index) for r in runs], torch.device("cpu"), False
         ).data
         for kind in ("minmax", "minmax-evaluated")
     )

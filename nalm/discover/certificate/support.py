@@ -24,9 +24,8 @@ def denominators(node: Node) -> Iterator[Node]:
         case Function(name, argument) if FUNCTIONS[name].pole == "cos":
             yield Function("cos", argument)
         case Function(name, argument) if FUNCTIONS[name].pole == "log":
-            yield Power(
-                (argument,), (0.5,)
-            )  # has no value where the argument is negative: no pole, but undefined
+            # has no value where the argument is negative: no pole, but undefined
+            yield Power((argument,), (0.5,))
     for part in parts(node):
         yield from denominators(part)
 

@@ -56,9 +56,8 @@ class Columns:
             left, right = (g.ravel() for g in np.indices((len(self.nodes), len(other.nodes))))
         a, b = self.values[:, left], other.values[:, right]
         with np.errstate(all="ignore"):
-            below: Mask = np.all(
-                a <= b, axis=0
-            )  # differences are positive where they can be, and so have roots
+            # differences are positive where they can be, and so have roots
+            below: Mask = np.all(a <= b, axis=0)
             difference = np.where(below, b - a, a - b)
             values = np.concatenate([a + b, difference, a * b, a / b, b / a, 1 / (a * b), a * a + b * b], 1)
         keep = _first_of_each(values)

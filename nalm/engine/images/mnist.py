@@ -83,9 +83,8 @@ def _read(place: Path, name: str) -> Bytes:
         )
     try:
         with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
-            content = file.read(
-                4 * (1 + len(shape)) + math.prod(shape) + 1
-            )  # one byte too many is enough to know
+            # one byte too many is enough to know
+            content = file.read(4 * (1 + len(shape)) + math.prod(shape) + 1)
     except gzip.BadGzipFile:
         raise NALMError(f"{path} is not compressed: rename it to {name}, or copy it again.") from None
     except (OSError, EOFError, zlib.error) as error:

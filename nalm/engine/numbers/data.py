@@ -14,11 +14,8 @@ from nalm.tasks.sampler import Sampler, fixed_rows
 from nalm.tasks.scaling import Scaling
 
 EVALUATION, SEQUENCES = 10_000, 1_000  # rows of each evaluation set; fewer of sequences
-NUMBERS, LARGE, CACHED = (
-    2**24,
-    2**27,
-    2**18,
-)  # inputs evaluated per call: fused with their draws; on a GPU; drawn first
+# inputs evaluated per call, where drawing them is part of the compiled step; on a GPU; where they are drawn first
+NUMBERS, LARGE, CACHED = 2**24, 2**27, 2**18
 SETS = ("validation", "test")
 
 Tensors = dict[str, Tensor]

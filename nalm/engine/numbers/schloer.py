@@ -19,11 +19,8 @@ from nalm.engine.numbers.inalu import halves, weighted
 from nalm.engine.optim import Optimiser, per_run
 
 TURN, WEIGHTS = 10, 8  # steps of a turn, and those of them that move weights
-EPOCH, EPOCHS, FIRST = (
-    1_000,
-    10,
-    11,
-)  # steps of an epoch, epochs between looks, the first epoch with a penalty
+# steps of an epoch, epochs between looks, the first epoch with a penalty
+EPOCH, EPOCHS, FIRST = 1_000, 10, 11
 WEIGHT, SATURATION = 0.05, 20.0
 LEAST = 10  # epochs of batches that are needed to begin again
 

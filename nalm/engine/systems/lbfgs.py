@@ -54,9 +54,8 @@ def tick(state: State, value: Value, most: int) -> None:
     moves, turns = _remembered(s, x - s["x"], g - s["g"], accept)
     kept = torch.where(accept, (s["remembered"] + 1).clamp_max(MEMORY), s["remembered"])
     bent = ((moves[:, 0] * turns[:, 0]).sum(-1) > 1e-12 * turns[:, 0].square().sum(-1)) | ~accept
-    kept = torch.where(
-        bent & ~failed, kept, torch.zeros_like(kept)
-    )  # begin again where there is no curvature
+    # begin again where there is no curvature
+    kept = torch.where(bent & ~failed, kept, torch.zeros_like(kept))
     new_x, new_f, new_g = (
         torch.where(_wide(accept, b), a, b) for a, b in ((x, s["x"]), (f, s["f"]), (g, s["g"]))
     )

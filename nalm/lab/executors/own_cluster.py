@@ -16,9 +16,8 @@ OBJECT_STORE = 256 * 2**20  # bytes
 
 def start(ray: Any, stack: contextlib.ExitStack, workers: int | None) -> None:
     """Start a cluster that only this machine can reach; ``stack`` removes its folder and logs at the end."""
-    base = Path(
-        "/tmp" if os.path.isdir("/tmp") else tempfile.gettempdir()
-    )  # the paths of sockets must be short
+    # the paths of sockets must be short
+    base = Path("/tmp" if os.path.isdir("/tmp") else tempfile.gettempdir())
     remove_dead_clusters(base)
     folder = tempfile.mkdtemp(prefix=PREFIX, dir=base)
     stack.callback(shutil.rmtree, folder, ignore_errors=True)

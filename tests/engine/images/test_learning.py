@@ -39,9 +39,8 @@ def subset(layer, epochs):
 def test_a_given_product_teaches_a_network_to_read():
     run = subset(MUL, 16)
     assert run.means[-1]["seen.output.rounded"] > 0.8 > 0.2 > run.means[0]["seen.output.rounded"]
-    assert (
-        min(run.means[-1][f"test.label{k}.rounded"] for k in (1, 2)) > 0.85
-    )  # pairs and images it has not seen
+    # pairs and images it has not seen
+    assert min(run.means[-1][f"test.label{k}.rounded"] for k in (1, 2)) > 0.85
 
 
 def test_the_weights_of_a_nmu_move_towards_the_solution():

@@ -164,6 +164,7 @@ def test_a_network_with_parts_missing_or_made_up_is_refused_with_its_name(whole)
             training.restore(odd)
 
 
+@pytest.mark.system
 def test_the_end_of_a_shorter_training_is_no_evaluation_of_a_longer_one():
     def rare(epochs):
         return case(epochs=epochs, task=TINY.replace(every=2))
@@ -226,9 +227,8 @@ def test_the_epoch_with_the_most_right_training_outputs_is_judged():
     training = trained((case(epochs=1, task=TINY.replace(chosen="train")), 0))
     (one,) = training.members
     one.steps = list(range(20))
-    right = (
-        [0.0, 0.99] + [0.5] * 8 + [0.1, 0.2, 0.9, 0.3, 0.9] + [0.2] * 5
-    )  # of the last ten the third is best
+    # of the last ten the third is best
+    right = [0.0, 0.99] + [0.5] * 8 + [0.1, 0.2, 0.9, 0.3, 0.9] + [0.2] * 5
     one.means = [{"seen.output.rounded": r, "test.output.rounded": r / 2} for r in right]
     one.sparsity = [0.0] * 20
     mark = one.mark()
