@@ -68,7 +68,7 @@ def fit_units(
     ((a*c,), 'exact', 1.0)
     """
     rows = split(x, y, test)
-    (inputs, outs), place = (t.shape[1] for t in rows.own.train), device_for(device)
+    (inputs, outs), where = (t.shape[1] for t in rows.own.train), device_for(device)
     symbols = [str(s) for s in letters(inputs)] if names is None else list(names)
     if len(symbols) != inputs:
         raise NALMError(
@@ -81,20 +81,20 @@ def fit_units(
         for layers in models(model, inputs, outs)
         for one in recipes(recipe, layers, inputs, steps)
     ]
-    parts, places, found = [], list[int](), list[_Start]()
+    parts, indices, found = [], list[int](), list[_Start]()
     with rows.own.held():
         check(cases)
-        for runs in populations(product(cases, as_seeds(seeds)), NUMBERS[place.type == "cuda"]):
-            training = trainer(runs, place, compiled=compiled)
+        for runs in populations(product(cases, as_seeds(seeds)), NUMBERS[where.type == "cuda"]):
+            training = trainer(runs, where, compiled=compiled)
             assert isinstance(training, RowTrainer)
             _train(training, patience, watch)
-            parts.append(([run.place for run in runs], training.results()))
-            places += [run.place for run in runs]
+            parts.append(([run.index for run in runs], training.results()))
+            indices += [run.index for run in runs]
             found += _starts(training)
     if not found:
         raise NALMError(f"A fit needs at least one seed, got seeds={seeds!r}.")
     every = joined(parts)
-    starts = [found[i] for i in np.argsort(places)]
+    starts = [found[i] for i in np.argsort(indices)]
     best = int(np.argmin([start.error for start in starts]))
     module, trained = (starts[best].module(p) for p in (starts[best].snapped, starts[best].trained))
     spelt = _formulas(starts[best].network(starts[best].snapped), symbols, task.positive)
