@@ -24,6 +24,7 @@ _HOME: dict[str, str] = {
     "attach": "nalm.networks",
     "diagnose": "nalm.networks",
     "formulas_in": "nalm.networks",
+    "from_state": "nalm.networks",
     "lightning_callback": "nalm.networks",
     "penalties": "nalm.networks",
     "project": "nalm.networks",

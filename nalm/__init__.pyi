@@ -22,6 +22,7 @@ from nalm.networks import NETWORKS as NETWORKS
 from nalm.networks import attach as attach
 from nalm.networks import diagnose as diagnose
 from nalm.networks import formulas_in as formulas_in
+from nalm.networks import from_state as from_state
 from nalm.networks import lightning_callback as lightning_callback
 from nalm.networks import penalties as penalties
 from nalm.networks import project as project
