@@ -53,6 +53,7 @@ _HOME: dict[str, str] = {
     "Law": "nalm.discover",
     "NALMRegressor": "nalm.discover.regressor",
     "compose": "nalm.discover",
+    "distil": "nalm.discover",
     "search": "nalm.discover",
     # errors
     "NALMError": "nalm.errors",

@@ -5,6 +5,7 @@ from nalm.discover import Certificate as Certificate
 from nalm.discover import Discovery as Discovery
 from nalm.discover import Law as Law
 from nalm.discover import compose as compose
+from nalm.discover import distil as distil
 from nalm.discover import search as search
 from nalm.discover.regressor import NALMRegressor as NALMRegressor
 from nalm.engine import Runs as Runs
