@@ -20,6 +20,8 @@ _HOME: dict[str, str] = {
     "BASELINES": "nalm.units.baselines",
     # models larger than one unit
     "NETWORKS": "nalm.networks",
+    "NumberReader": "nalm.networks",
+    "Routes": "nalm.networks",
     # units inside any network
     "attach": "nalm.networks",
     "diagnose": "nalm.networks",

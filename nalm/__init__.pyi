@@ -20,6 +20,8 @@ from nalm.lab.recipes import recipe as recipe
 from nalm.losses import LOSSES as LOSSES
 from nalm.losses import loss as loss
 from nalm.networks import NETWORKS as NETWORKS
+from nalm.networks import NumberReader as NumberReader
+from nalm.networks import Routes as Routes
 from nalm.networks import attach as attach
 from nalm.networks import diagnose as diagnose
 from nalm.networks import formulas_in as formulas_in

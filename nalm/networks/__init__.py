@@ -20,10 +20,12 @@ from nalm.networks.inside import units_in as units_in
 from nalm.networks.lines import Line as Line
 from nalm.networks.lines import LineNetwork as LineNetwork
 from nalm.networks.loop import Loop as Loop
+from nalm.networks.reader import NumberReader as NumberReader
 from nalm.networks.registers import Counter as Counter
 from nalm.networks.registers import Paths as Paths
 from nalm.networks.registers import RegisterLoop as RegisterLoop
 from nalm.networks.registers import Smallest as Smallest
+from nalm.networks.routes import Routes as Routes
 from nalm.networks.selector import FrozenSelector as FrozenSelector
 from nalm.networks.selector import Selector as Selector
 from nalm.networks.stack import GatedStack as GatedStack
