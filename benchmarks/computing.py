@@ -23,8 +23,9 @@ from nalm.tasks.lists import of_list
 EXACT = 0.99  # share of right answers from which on a seed counts
 TESTS = 500
 NODES, FAR_NODES, LARGER = 4, 20, 100
-DIGITS, FAR_DIGITS = 4, (8, 7)  # the product of 8 by 7 digits is the longest that float64 holds exactly
-PLUS, MINUS, TIMES, SYMBOLS = 10, 11, 12, 13
+DIGITS, FAR_DIGITS = 4, (8, 8)
+PLUS, SYMBOLS = 10, 12  # plus and minus follow the ten digits
+STARTS = 4  # that a seed trains; it keeps the one with the smallest error on rows like those of the training
 Rows = tuple[int, int]  # networks, and rows for each
 
 
@@ -62,8 +63,7 @@ def sums(rows: Rows, digits: tuple[int, int], g: Generator) -> tuple[Tensor, Ten
         (part * 10.0 ** torch.arange(part.shape[-1] - 1, -1, -1).double()).sum(-1) for part in parts
     )
     operator = torch.randint(PLUS, SYMBOLS, (*rows, 1), generator=g).double()
-    kind = operator[..., 0]
-    y = torch.where(kind == PLUS, first + second, torch.where(kind == MINUS, first - second, first * second))
+    y = torch.where(operator[..., 0] == PLUS, first + second, first - second)
     return torch.cat([parts[0], operator, parts[1]], -1), y.unsqueeze(-1)
 
 
@@ -95,10 +95,10 @@ PROBLEMS = {
         plain=lambda seed: PlainReader(SYMBOLS, seeded(seed)),
         batch=some_sums,
         test=lambda rows, g: sums(rows, FAR_DIGITS, g),
-        steps=1_500,
-        lr=0.1,
-        gate=10,
-        ramp=(0.3, 0.6),
+        steps=1_400,
+        lr=0.07,
+        gate=3,
+        ramp=(0.3, 0.5),
     ),
 }
 
@@ -142,17 +142,19 @@ def one(job: Job) -> Trial:
     """Train the networks of a job, round the units, and count right answers on the test."""
     problem, began = PROBLEMS[job.problem], time.process_time()
     make = problem.units if job.network == "units" else problem.plain
-    network = nalm.stack([make(seed) for seed in range(job.seeds)])
-    train(network, problem, job.seeds)
-    x, y = problem.test((1, TESTS), seeded(1))
-    shares = []
-    for seed in range(job.seeds):
-        member = nalm.member(network, seed).double().eval()
-        if job.network == "units":
+    network = nalm.stack([make(start) for start in range(job.seeds * STARTS)])
+    train(network, problem, job.seeds * STARTS)
+    members = [nalm.member(network, k).double().eval() for k in range(job.seeds * STARTS)]
+    if job.network == "units":
+        for member in members:
             nalm.snap(member)
-        with torch.no_grad():
-            shares.append(float((member(x[0]).round() == y[0]).double().mean()))
-    size = sum(p.numel() for p in network.parameters()) // job.seeds
+    seen_x, seen_y, _ = problem.batch((1, TESTS), 1.0, seeded(2))
+    x, y = problem.test((1, TESTS), seeded(1))
+    with torch.no_grad():
+        errors = [float((m(seen_x[0]) - seen_y[0]).abs().mean().nan_to_num(1e30)) for m in members]
+        best = [min(range(k, k + STARTS), key=errors.__getitem__) for k in range(0, len(members), STARTS)]
+        shares = [float((members[k](x[0]).round() == y[0]).double().mean()) for k in best]
+    size = sum(p.numel() for p in network.parameters()) // len(members)
     took = round(time.process_time() - began, 1)
     middle = round(sorted(shares)[len(shares) // 2], 3)
     exact = sum(share >= EXACT for share in shares)
@@ -161,8 +163,10 @@ def one(job: Job) -> Trial:
 
 def train(network: nn.Module, problem: Problem, seeds: int) -> None:
     """Train a population with Adam on the difference of inverse hyperbolic sines, which large results do not rule."""
-    optimiser = torch.optim.Adam(network.parameters(), lr=problem.lr)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, problem.steps)
+    optimiser = torch.optim.Adam(network.parameters(), lr=problem.lr, betas=(0.9, 0.95))
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimiser, lambda step: min(1.0, 2 - 2 * step / problem.steps)
+    )
     if nalm.penalties(network):
         ends = [share * problem.steps for share in problem.ramp]
         ramps = (("weight", Ramp(10, *ends)), ("gate", Ramp(problem.gate, *ends)))
@@ -195,7 +199,8 @@ def totals(trials: Sequence[Trial]) -> list[Row]:
 BENCHMARK = harness.Benchmark(
     name="computing",
     note="Shortest paths: trained on graphs of 4 nodes with lengths 1 to 9, tested on 20 nodes and lengths 100 to 999. "
-    "Sums in digits: trained on results of +, - and x of numbers of at most 4 digits, tested on 8 by 7 digits. "
+    "Sums in digits: trained on sums and differences of numbers of at most 4 digits, tested on 8 digits. A seed trains "
+    "four starts and keeps the one with the smallest error on rows like those of the training. "
     "Exact: at least 99 % of 500 answers are right, the units rounded to their grid; right: the median share.",
     options=Options,
     trial=Trial,

@@ -14,7 +14,10 @@ from nalm.units import NAU, NMU, Unit
 from nalm.units.base import Formulas, Spelled, Symbols, Weights
 from nalm.units.start import Normal, Start
 
-SLOPES = {"stop": 4.0, "gate": 1.0}  # of the sigmoids: whether a symbol ends a number is settled before what it does
+SLOPES = {
+    "stop": 4.0,
+    "gate": 1.0,
+}  # of the sigmoids: whether a symbol ends a number is settled before what it does
 
 
 class NumberReader(ListLoop):
@@ -23,7 +26,7 @@ class NumberReader(ListLoop):
     A symbol c either continues the number h or ends it (r = 1), when it is stored in s and c is the operator q:
 
     .. math:: s \leftarrow r_c h + (1 - r_c) s, \quad q \leftarrow r_c e_c + (1 - r_c) q, \quad
-        h \leftarrow (1 - r_c) b h + v_c
+        h \leftarrow (1 - r_c)(b h + v_c)
 
     .. math:: y = \sum_c q_c \bigl(g_c \mathrm{NAU}_c(s, h) + (1 - g_c) \mathrm{NMU}_c(s, h)\bigr)
 
@@ -90,7 +93,7 @@ class NumberReader(ListLoop):
         number, stored = torch.zeros_like(x[..., 0]), torch.zeros_like(x[..., 0])
         for ends, worth in zip(stop.unbind(-1), value.unbind(-1), strict=True):
             stored = stored + ends * (number - stored)
-            number = (1 - ends) * own["base"] * number + worth
+            number = (1 - ends) * (own["base"] * number + worth)
         after = (
             (1 - stop).flip(-1).cumprod(-1).flip(-1)[..., 1:]
         )  # how much of each symbol as operator is left

@@ -46,3 +46,22 @@ def test_the_table_shows_the_shipped_figures():
         assert [int(cell.split()[0].replace(",", "")) for cell in shown[row["problem"]]] == [
             row[f] for f in figures
         ]
+
+
+def test_the_table_of_networks_that_compute_shows_the_shipped_figures():
+    totals = json.loads((ROOT / "results" / "beyond" / "computing.json").read_text("utf-8"))["totals"]
+    shown = [line for line in PAGE.splitlines() if "| units |" in line or "| plain |" in line]
+    assert shown == [computing_line(row) for row in totals]
+
+
+def computing_line(row) -> str:
+    exact = f"{row['exact']} of {row['seeds']}"
+    cells = (
+        row["problem"],
+        row["network"],
+        str(row["parameters"]),
+        f"{row['steps']:,}",
+        exact,
+        f"{row['right']:g}",
+    )
+    return f"| {' | '.join(cells)} |"
