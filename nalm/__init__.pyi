@@ -17,6 +17,7 @@ from nalm.formulas.symbolic import latex as latex
 from nalm.lab.fitting import UnitFit as UnitFit
 from nalm.lab.fitting import fit_units as fit_units
 from nalm.lab.recipes import recipe as recipe
+from nalm.lab.studies import study as study
 from nalm.losses import LOSSES as LOSSES
 from nalm.losses import loss as loss
 from nalm.networks import NETWORKS as NETWORKS

@@ -16,6 +16,7 @@ from nalm.networks import LineNetwork as Written
 from nalm.networks.cells import CELLS
 from nalm.units import UNITS, Trainable, Unit
 from nalm.units.baselines import BASELINES
+from nalm.units.own import OWN
 from nalm.units.start import RandomSource, Start, Uniform
 
 Tensors = dict[str, Tensor]
@@ -172,6 +173,11 @@ def _penalised(layer: nn.Module, names: Sequence[str]) -> TypeGuard[Trainable]:
     return bool(names) and isinstance(layer, Trainable)
 
 
+def layer_types() -> dict[str, type[Trainable]]:
+    """Return everything that a layer can be, by name: units, baselines, cells, networks, and a user's units."""
+    return {**UNITS, **BASELINES, **CELLS, **NETWORKS, **OWN}
+
+
 def _build(layer: Layer, width: int) -> nn.Module:
     if layer.unit in ACTIVATIONS:
         if layer.out != width:
@@ -179,7 +185,7 @@ def _build(layer: Layer, width: int) -> nn.Module:
                 f"{layer.unit} after {width} numbers gives {width}: write Layer({layer.unit!r}, {width})."
             )
         return ACTIVATIONS[layer.unit]()
-    known: dict[str, type[Trainable]] = {**UNITS, **BASELINES, **CELLS, **NETWORKS}
+    known = layer_types()
     if layer.unit not in known:
         raise unknown("unit", layer.unit, known)
     options: dict[str, Any] = dict(layer.options)
