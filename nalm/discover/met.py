@@ -127,6 +127,9 @@ class Met:
             self.remember_proposals()
         stages = {node: stage for node, (_, stage) in self.met.items()}
         front = Selection(distinct(problem), names, check).front(stages, self.rule.allows)
+        front = [
+            law for law in front if self.rule.allows(law.node)
+        ]  # a fit of exponents may change the dimension
         if not front:
             return before, self.front(before[0])
         first = front[0]

@@ -7,7 +7,7 @@ import numpy as np
 import sympy
 from scipy import optimize, stats
 
-from nalm.discover.form.program import Program
+from nalm.discover.form.calculation import Calculation
 from nalm.discover.form.text import Form, read_form, symbol
 from nalm.discover.law.expression import Array
 from nalm.discover.selection.intervals import LEVEL, FittedNumber
@@ -92,7 +92,7 @@ class FormModel:
         parameters = [symbol(n) for n in form.parameters]
         columns = [symbol(n) for n in form.columns]
         slopes = [sympy.diff(form.expression, p) for p in parameters]
-        self._program = Program([form.expression, *slopes], [*columns, *parameters])
+        self._calculation = Calculation([form.expression, *slopes], [*columns, *parameters])
         self.linear: list[int] = []
         for i, slope in enumerate(slopes):
             taken = {parameters[i], *(parameters[j] for j in self.linear)}
@@ -104,7 +104,7 @@ class FormModel:
     def values(self, p: Array) -> Array:
         """Return the value and the slopes, (1 + parameters, rows), times the weight of each row."""
         with np.errstate(all="ignore"):
-            parts = self._program.run([*self.x.T, *p])
+            parts = self._calculation.run([*self.x.T, *p])
             return np.stack([self.weight * (np.zeros(len(self.x)) + part) for part in parts])
 
     def residual(self, p: Array) -> Array:

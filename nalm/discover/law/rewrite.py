@@ -81,12 +81,17 @@ def _bases(term: Node) -> dict[Node, float]:
 
 
 def _taken_out(node: Sum) -> Node | None:
-    """Factor out the most common factor of a sum, to the power -1 or 1; return None if no two terms share one."""
+    """Factor out the most common factor of a sum, to the power -1 or 1; return None if no two terms share one.
+
+    A polynomial of one column stays as it is: a**2 + 3*a is easier to read than a*(a + 3).
+    """
     shared = Counter(
         (base, 1.0 if p > 0 else -1.0) for t in node.terms for base, p in _bases(t).items() if abs(p) >= 1
     )
     (base, sign), count = max(shared.items(), key=lambda item: item[1], default=((None, 0.0), 0))
     if base is None or count < 2:
+        return None
+    if isinstance(base, Input) and all(_bases(t).keys() <= {base} for t in node.terms):
         return None
     inside: list[tuple[Node, float]] = []
     beside: list[tuple[Node, float]] = []

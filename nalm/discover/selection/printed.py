@@ -13,6 +13,7 @@ MOST_DIGITS = 9  # significant ones: numbers with more were not rounded for prin
 SHARE = 0.6  # of the numbers of a column that end in its last place: a tenth of all end in 0
 SAMPLE = 2000  # numbers of a column that are looked at
 ROUNDS = 30  # of the fit of the largest deviation
+STEPS = 20  # of the last place of y that its values must span
 SLACK = 1e-9  # of half a unit: the rounding of float64
 
 
@@ -106,8 +107,13 @@ def holds(found: Fitted, x_units: Array, y_units: Array) -> Fitted | None:
 
 
 def resolved(found: Fitted, x_units: Array, y_units: Array) -> bool:
-    """Tell whether a term of natural size that the law lacks would have shown in the printed digits."""
+    """Tell whether a term of natural size that the law lacks would have shown in the printed digits.
+
+    A number alone is no law, and a few steps of the last place are too few to tell one.
+    """
     rows, k = found.rows, found.count
+    if not used(found.node) or np.ptp(rows.y) < STEPS * np.median(y_units):
+        return False
     bound = allowed(found.node, rows.x, x_units, y_units)
     settled, fitted = hidden(found.node, found.free, rows.x, rows.y, bound)
     if len(rows) < 2 * len(numbers(found.node)) or settled < SNAPPED:

@@ -14,11 +14,11 @@ from nalm.errors import NALMError
 Step = tuple[Callable[..., Any], tuple[int, ...]]
 
 
-class Program:
+class Calculation:
     """Several expressions of the same symbols, as a list of steps from the symbols up.
 
     >>> x, a = sympy.symbols("x a")
-    >>> Program([a * x**2, sympy.exp(x - x)], [x, a]).run([np.array([1.0, 2.0]), 3.0])
+    >>> Calculation([a * x**2, sympy.exp(x - x)], [x, a]).run([np.array([1.0, 2.0]), 3.0])
     [array([ 3., 12.]), 1.0]
     """
 
