@@ -1,0 +1,23 @@
+"""
+Why it is hard: a loss landscape
+================================
+
+The error of two layers that learn (a + b) times (a + b + c + d), over one weight of each layer: a figure of
+the literature, computed by the units themselves. ``nalm landscapes`` has all of them.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from nalm import landscapes
+
+names = ("landscapes/nac-nacmul", "landscapes/nau-nmu")
+figure, panels = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
+for axes, name in zip(panels, names, strict=True):
+    surface = landscapes.compute(name)
+    height = np.log10(np.clip(surface.z, 1e-6, None))
+    drawn = axes.pcolormesh(surface.x, surface.y, height, cmap="viridis", shading="auto", rasterized=True)
+    axes.plot([m.x for m in surface.minima], [m.y for m in surface.minima], "r.", label="minimum")
+    axes.set(xlabel=surface.x_label, ylabel=surface.y_label, title=name.split("/")[1])
+    print(f"{surface.title} ({surface.source})")
+figure.colorbar(drawn, label="log10 of the error")
