@@ -14,7 +14,10 @@ import nalm
 project = "nalm"
 author = "the nalm developers"
 version = release = nalm.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_gallery.gen_gallery", "sphinx_copybutton"]
+extensions = [
+    *("myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"),
+    *("sphinx_gallery.gen_gallery", "sphinx_copybutton"),
+]
 exclude_patterns = ["_build", "README.md", "generated/tables", "**/GALLERY_HEADER.rst"]
 suppress_warnings = ["config.cache"]  # the order of the gallery is a class, which Sphinx cannot store
 

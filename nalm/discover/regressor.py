@@ -191,7 +191,7 @@ class NALMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self._each([law.latex() for law in self.laws_])
 
     def to_module(self, dtype: "torch.dtype | None" = None) -> "torch.nn.Module":
-        """Build the law as a trainable network of units, (*batch, inputs) -> (*batch, outputs)."""
+        """Build the law as a trainable network of units, ``(*batch, inputs) -> (*batch, outputs)``."""
         from nalm.discover.law.network import Outputs
 
         check_is_fitted(self)
