@@ -51,12 +51,12 @@ versions:  ## a part of the tests on each Python, and with the oldest packages t
 	@touch .venv/.demo $@
 
 .venv/.docs: $(SOURCES) | $(BIN)/pip
-	@echo "Installing what the site needs into .venv (350 MB, two minutes; gigabytes where torch comes with CUDA) ..."
+	@echo "Installing what the site needs into .venv (400 MB, two minutes; gigabytes where torch comes with CUDA) ..."
 	@$(PIP) --editable '.[docs,report,sklearn]'
 	@touch .venv/.demo .venv/.report $@
 
 .venv/.ready: $(SOURCES) | $(BIN)/pip
-	@echo "Installing what the tests need into .venv (480 MB, two minutes; gigabytes where torch comes with CUDA) ..."
+	@echo "Installing what the tests need into .venv (550 MB, two minutes; gigabytes where torch comes with CUDA) ..."
 	@$(PIP) --editable '.[dev,docs,report,sklearn,parquet,baselines,ray]'
 	@touch .venv/.demo .venv/.docs .venv/.report $@
 

@@ -49,6 +49,13 @@ sphinx_gallery_conf = {
 }
 
 
+def list_decisions(app, name, source):
+    """Put the decisions under their page in the navigation; the page itself stays readable without the site."""
+    if name == "decisions/README":
+        source[0] += "\n```{toctree}\n:hidden:\n:glob:\n0*\n```\n"
+
+
 def setup(app):  # noqa: D103
+    app.connect("source-read", list_decisions)
     generate.write(HERE.parent, HERE / "generated")
     mathml.setup(app)

@@ -13,6 +13,7 @@ from nalm.units.spelling import letters
 WIDTH, ROW, LETTER = 680, 20, 7  # at least this wide; a row of the list; a letter
 LEFT, FIRST, APART = 34, 118, 96  # centres: the inputs, the first column of weights, the columns
 TOP, GAP = 12, 72  # centres of the first input and of the next
+LARGE = 1e6  # a gate beyond it is open or closed for every input
 STYLE = "font-family: system-ui, sans-serif; font-size: 13px"
 
 
@@ -102,7 +103,9 @@ def _grid(unit: Unit, name: str) -> str:
 
 def _numbers(value: float | Sequence[float]) -> str:
     values = [value] if isinstance(value, int | float) else value
-    text = ", ".join(f"{number:g}" for number in values)
+    text = ", ".join(
+        "∞" if number > LARGE else "-∞" if number < -LARGE else f"{number:g}" for number in values
+    )
     return text if len(values) == 1 else f"({text})"
 
 
