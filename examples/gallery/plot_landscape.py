@@ -9,15 +9,14 @@ the literature, computed by the units themselves. ``nalm landscapes`` has all of
 import matplotlib.pyplot as plt
 import numpy as np
 
-from nalm import landscapes
+from nalm.landscapes.errors import nac_nacmul, nau_nmu
 
-names = ("landscapes/nac-nacmul", "landscapes/nau-nmu")
 figure, panels = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
-for axes, name in zip(panels, names, strict=True):
-    surface = landscapes.compute(name)
+for axes, compute in zip(panels, (nac_nacmul, nau_nmu), strict=True):
+    surface = compute()
     height = np.log10(np.clip(surface.z, 1e-6, None))
     drawn = axes.pcolormesh(surface.x, surface.y, height, cmap="viridis", shading="auto", rasterized=True)
     axes.plot([m.x for m in surface.minima], [m.y for m in surface.minima], "r.", label="minimum")
-    axes.set(xlabel=surface.x_label, ylabel=surface.y_label, title=name.split("/")[1])
+    axes.set(xlabel=surface.x_label, ylabel=surface.y_label, title=surface.name.split("/")[-1])
     print(f"{surface.title} ({surface.source})")
 figure.colorbar(drawn, label="log10 of the error")

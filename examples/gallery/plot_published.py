@@ -17,20 +17,19 @@ from nalm.results import files
 judged = []
 for name in ("thesis/ch3/mul", "thesis/ch3/div"):
     runs = files.read(Path("../../results") / f"{name}.csv")
-    judged += [
-        v for v in verdicts(EXPERIMENTS[name], runs, {}) if v.claim.metric == "success_rate" and v.ours
-    ]
-shown = judged[:16]
-print(len(judged), "published success rates,", sum(v.verdict == "agrees" for v in judged), "agree with ours")
+    judged += [v for v in verdicts(EXPERIMENTS[name], runs, {}) if v.claim.metric == "success_rate"]
+agree = sum(v.verdict == "agrees" for v in judged)
+print(len(judged), "published success rates,", agree, "agree with ours")
 
+shown = [(v.claim, v.ours) for v in judged if v.ours][:16]
 figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
-for row, v in enumerate(shown):
-    axes.plot([v.ours.low, v.ours.high], [row, row], color="#01665e")
-    axes.plot(v.ours.estimate, row, "o", color="#01665e", label="ours" if row == 0 else None)
+for row, (claim, ours) in enumerate(shown):
+    axes.plot([ours.low, ours.high], [row, row], color="#01665e")
+    axes.plot(ours.estimate, row, "o", color="#01665e", label="ours" if row == 0 else None)
     axes.plot(
         v.claim.value, row, "|", color="#bf812d", markersize=14, label="published" if row == 0 else None
     )
-axes.set_yticks(range(len(shown)), [f"{v.claim.unit} {v.claim.operation}" for v in shown], fontsize=8)
+axes.set_yticks(range(len(shown)), [f"{c.unit} {c.operation} {c.where}" for c, _ in shown], fontsize=8)
 axes.set(xlabel="success rate", xlim=(-0.05, 1.05))
 axes.invert_yaxis()
 axes.legend(frameon=False)
