@@ -26,9 +26,8 @@ figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
 for row, (claim, ours) in enumerate(shown):
     axes.plot([ours.low, ours.high], [row, row], color="#01665e")
     axes.plot(ours.estimate, row, "o", color="#01665e", label="ours" if row == 0 else None)
-    axes.plot(
-        v.claim.value, row, "|", color="#bf812d", markersize=14, label="published" if row == 0 else None
-    )
+    label = "published" if row == 0 else None
+    axes.plot(claim.value, row, "|", color="#bf812d", markersize=14, label=label)
 axes.set_yticks(range(len(shown)), [f"{c.unit} {c.operation} {c.where}" for c, _ in shown], fontsize=8)
 axes.set(xlabel="success rate", xlim=(-0.05, 1.05))
 axes.invert_yaxis()
