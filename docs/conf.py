@@ -41,6 +41,7 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../examples/tutorials", "../examples/gallery"],
     "gallery_dirs": ["tutorials", "gallery"],
     "filename_pattern": "/",
+    "capture_repr": (),  # what is printed, and figures
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_signature": False,

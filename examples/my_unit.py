@@ -1,4 +1,4 @@
-"""A unit of one's own: the NMU with weights that a sine keeps between 0 and 1, without clamping or penalty."""
+"""A unit of one's own: the NMU with squared parameters as weights."""
 
 from collections.abc import Mapping
 from typing import Self
@@ -13,12 +13,12 @@ from nalm.units.base import Formulas, Spelled, Symbols, Weights
 from nalm.units.start import Start, Uniform
 
 
-class WaveNMU(nalm.Unit):
-    r"""Multiplies the inputs it selects; the sine of a free parameter decides the selection.
+class SquareNMU(nalm.Unit):
+    r"""Multiplies the inputs it selects; the square of a parameter selects, so that small ones move slowly.
 
-    .. math:: y_o = \prod_i (W_{oi} x_i + 1 - W_{oi}), \qquad W = (1 + \sin \hat W) / 2
+    .. math:: y_o = \prod_i (W_{oi} x_i + 1 - W_{oi}), \qquad W = \hat W^2, \quad 0 \le \hat W \le 1
 
-    >>> WaveNMU.solved("multiply").formulas()
+    >>> SquareNMU.solved("multiply").formulas()
     [a*b]
     """
 
@@ -27,13 +27,17 @@ class WaveNMU(nalm.Unit):
     w_hat: Tensor
 
     def start(self) -> dict[str, Start]:
-        return {"w_hat": Uniform((self.out_features, self.in_features), -0.5, 0.5)}
+        return {"w_hat": Uniform((self.out_features, self.in_features), 0.5, 0.9)}
 
     def weights(self) -> Weights:
-        return {"weight": (1 + self.w_hat.sin()) / 2}
+        return {"weight": self.w_hat.square()}
 
     def assign_(self, weights: Mapping[str, Tensor]) -> Self:
-        return super().assign_({"w_hat": torch.asin(2 * weights["weight"] - 1)})
+        return super().assign_({"w_hat": weights["weight"].sqrt()})
+
+    @torch.no_grad()
+    def project(self) -> None:
+        self.w_hat.clamp_(0, 1)
 
     def compute(self, x: Tensor) -> Tensor:
         return F.gated_product(x, self.weights()["weight"])

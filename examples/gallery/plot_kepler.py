@@ -2,7 +2,7 @@
 Kepler: periods of the planets
 ==============================
 
-Nine bodies, their distance from the Sun and their period; Kepler's third law has the exponent 3/2. Nine
+Eight planets, their distance from the Sun and their period; Kepler's third law has the exponent 3/2. Nine
 rows are few: the certificate says what can be shown with them.
 """
 
@@ -23,5 +23,5 @@ grid = np.geomspace(table["axis"].min() / 1.5, table["axis"].max() * 1.5, 200)
 figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
 axes.loglog(grid, found.predict(pd.DataFrame({"axis": grid})), color="#01665e", label="law")
 axes.loglog(table["axis"], table["period"], "o", color="#bf812d", markersize=5, label="measured")
-axes.set(xlabel="semi-major axis (million km)", ylabel="period (days)")
+axes.set(xlabel="semi-major axis (au)", ylabel="period (days)")
 axes.legend(frameon=False)

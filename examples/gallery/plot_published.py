@@ -12,12 +12,15 @@ import matplotlib.pyplot as plt
 
 from nalm.claims import verdicts
 from nalm.experiments import EXPERIMENTS
-from nalm.results import files
+from nalm.results import files, source
 
+results = Path("../../results")
+counted = source.tallies(results)
 judged = []
 for name in ("thesis/ch3/mul", "thesis/ch3/div"):
-    runs = files.read(Path("../../results") / f"{name}.csv")
-    judged += [v for v in verdicts(EXPERIMENTS[name], runs, {}) if v.claim.metric == "success_rate"]
+    runs = files.read(results / f"{name}.csv")
+    found = verdicts(EXPERIMENTS[name], runs, {}, counted[name])
+    judged += [v for v in found if v.claim.metric == "success_rate"]
 agree = sum(v.verdict == "agrees" for v in judged)
 print(len(judged), "published success rates,", agree, "agree with ours")
 
