@@ -85,11 +85,8 @@ for case, right in zip(mine.cases, mine.solved, strict=True):
 figure, panels = plt.subplots(2, 4, figsize=(8, 4.4), sharex=True, sharey=True, layout="constrained")
 for axes, (unit, by_range) in zip(panels.flat, solved.items(), strict=False):
     rates = [stats.wilson(sum(by_range[r]), len(by_range[r])) for r in ranges]
-    low = [rate.estimate - rate.low for rate in rates]
-    high = [rate.high - rate.estimate for rate in rates]
-    axes.errorbar(
-        range(len(ranges)), [rate.estimate for rate in rates], (low, high), fmt="o", color="#01665e"
-    )
+    axes.vlines(range(len(ranges)), [r.low for r in rates], [r.high for r in rates], color="#01665e")
+    axes.plot([r.estimate for r in rates], "o", color="#01665e")
     axes.set_title(unit, fontsize=10)
     axes.set_xticks(range(len(ranges)), ranges, rotation=90, fontsize=7)
 figure.supylabel("success rate")
