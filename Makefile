@@ -10,7 +10,7 @@ SOURCES := pyproject.toml constraints.txt Makefile
 demo: .venv/.demo  ## set up and run the main job: six units, nine ranges, five seeds
 	$(BIN)/nalm run quick
 
-report: .venv/.report  ## the page of the shipped results
+report: .venv/.report  ## the site of the shipped results, in report/
 	$(BIN)/nalm report
 
 docs: .venv/.docs  ## the documentation site, in docs/_build/html; a warning is an error

@@ -68,6 +68,17 @@ def test_the_numbers_in_the_readme_are_those_of_the_shipped_results():
     assert [int(n.replace(",", "")) for n in said.groups()] == expected
 
 
+def test_the_totals_in_the_readme_are_those_of_the_page_of_coverage():
+    said = re.search(
+        r"Of ([\d,]+) comparisons with published numbers ([\d,]+) agree, (\d+) differ, of (\d+) one cannot "
+        r"tell, and ([\d,]+) have\s+not been run",
+        README,
+    )
+    page = (ROOT / "docs" / "coverage.md").read_text("utf-8")
+    (total,) = re.findall(r"^\| \*\*all\*\* \|(.*)\|$", page, re.M)
+    assert list(said.groups()) == [n.strip() for n in total.split("|")][1:6]
+
+
 def test_the_numbers_about_discovery_are_those_of_the_shipped_trials():
     words = r"Of ([\d,]+) problems from the cells\s+in which the papers report failures, ([\d,]+) are "
     more = r"certified and right; of ([\d,]+) targets that are no such law, ([\d,]+) were certified"

@@ -1,4 +1,4 @@
-"""The command report: results as one HTML page, or as figures for a paper."""
+"""The command report: results as a site, as one HTML page, or as figures for a paper."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,14 +12,20 @@ from nalm.cli.app import app
 def report(
     source: Annotated[str, typer.Option("--from", help="A results folder, or shipped tables.")] = "results",
     experiment: Annotated[str, typer.Option(help="Only this experiment, or all below a prefix.")] = "",
-    page: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("report.html"),
-    open_: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    to: Annotated[Path, typer.Option(help="The folder of the site.")] = Path("report"),
+    single: Annotated[
+        Path | None, typer.Option(help="Write one HTML file that contains everything instead.")
+    ] = None,
+    open_: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
     figures: Annotated[
         Path | None, typer.Option(help="Write figures and LaTeX tables into this folder instead.")
     ] = None,
     format_: Annotated[str, typer.Option("--format", help="Format of the figures: pdf, svg or png.")] = "pdf",
 ) -> None:
-    """Make one offline page of results beside the published numbers, or figures for a paper."""
+    """Make an offline site of results beside the published numbers, or figures for a paper.
+
+    Pages whose runs have not changed since the last call are kept.
+    """
     where = _where(source)
     if figures is not None:
         from nalm.report import static
@@ -27,10 +33,17 @@ def report(
         for path in static.write(where, figures, format_, experiment):
             typer.echo(path)
         return
-    from nalm.report import page as pages
+    if single is not None:
+        from nalm.report import page
 
-    written = pages.write(where, page, experiment)
-    typer.echo(f"{written} ({written.stat().st_size / 1e6:.1f} MB)")
+        written = page.write(where, single, experiment)
+        typer.echo(f"{written} ({written.stat().st_size / 1e6:.1f} MB)")
+    else:
+        from nalm.report import site
+
+        made = site.write(where, to, experiment)
+        written = made.index
+        typer.echo(f"{written}: {made.made} pages of experiments made, {made.kept} not changed")
     if open_:
         typer.launch(written.absolute().as_uri())
 

@@ -1,6 +1,8 @@
 """Rendering of the offline pages: templates, the style sheet and Plotly in one HTML file that needs no network."""
 
+import functools
 import importlib.resources
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +19,56 @@ def needed() -> None:
         raise NALMError(f"Pages need {error.name}: pip install 'nalm[report]'.") from None
 
 
-def render(template: str, values: dict[str, Any]) -> str:
-    """Fill a template of this room; every value is escaped, so that names from data stay text."""
-    needed()
-    import jinja2
-    from plotly.offline import get_plotlyjs
+@dataclass(frozen=True)
+class Links:
+    """What a page of a site needs to know about the site."""
 
-    environment = jinja2.Environment(
+    here: str  # path of the page in the site, such as experiments/quick.html
+    pages: tuple[str, ...]  # paths of the pages that its navigation names
+    title: str
+
+    @property
+    def root(self) -> str:
+        """The way from the page to the folder of the site."""
+        return "../" * self.here.count("/")
+
+
+def render(template: str, values: dict[str, Any], links: Links | None = None) -> str:
+    """Fill a template of this room; every value is escaped, so that names from data stay text.
+
+    With ``links`` the page links to the style sheet and the scripts of its site; otherwise it contains them.
+    """
+    needed()
+    inside = {} if links else {"plotly": _plotly(), "style": _read("page.css"), "script": _read("page.js")}
+    return (
+        _environment()
+        .get_template(template)
+        .render(version=nalm.__version__, links=links, **inside, **values)
+    )
+
+
+@functools.cache
+def _environment() -> Any:
+    import jinja2
+
+    return jinja2.Environment(
         loader=jinja2.FunctionLoader(_read),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    shared = {"version": nalm.__version__, "plotly": get_plotlyjs(), "style": _read("page.css")}
-    return environment.get_template(template).render(
-        **shared, script=_read("page.js") if template == "page.html" else "", **values
-    )
+
+
+def assets() -> dict[str, str]:
+    """Return the files that the pages of a site share, by name."""
+    return {"plotly.js": _plotly(), **{name: _read(name) for name in ("page.css", "page.js", "site.js")}}
+
+
+def _plotly() -> str:
+    from plotly.offline import get_plotlyjs
+
+    return str(get_plotlyjs())
 
 
 def _read(name: str) -> str:

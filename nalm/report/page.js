@@ -176,4 +176,6 @@
   dark.addEventListener("change", draw);
   draw();
   Promise.all(drawn).then(() => document.body.setAttribute("data-drawn", "yes"));
+  const linked = new URLSearchParams(location.hash.slice(1)).get("case"); // a link from the overview of a site
+  if (linked) showCase(linked);
 })();

@@ -19,6 +19,7 @@ from nalm.report.sections.claims import claims
 from nalm.report.sections.compositions import compositions
 from nalm.report.sections.cost import cost
 from nalm.report.sections.failures import failures, outcome
+from nalm.report.sections.forest import forest
 from nalm.report.sections.glance import glance
 from nalm.report.sections.heim2020 import heim2020
 from nalm.report.sections.panels import panels
@@ -60,6 +61,7 @@ SECTIONS = (
     Section("sequences", lambda study, limits: sequences(study)),
     Section("pictures", lambda study, limits: localised(study)),
     Section("failures", lambda study, limits: failures(study.outcomes)),
+    Section("forest", lambda study, limits: forest(study)),
     Section("claims", lambda study, limits: claims(study)),
     Section("cost", lambda study, limits: cost(study)),
     Section("runs", lambda study, limits: _runs(study, limits.runs), template=False),
@@ -77,11 +79,12 @@ def write(where: Path | str, path: Path, experiment: str = "") -> Path:
     return html.save(render(data, Path(where).name), path)
 
 
-def render(data: dict[str, Any], where: str) -> str:
-    """Return the page as text."""
+def render(data: dict[str, Any], where: str, links: html.Links | None = None) -> str:
+    """Return the page as text: one file that contains everything, or with ``links`` a page of a site."""
     shown = [section.name for section in SECTIONS if section.template]
-    values = {"page": data, "sections": shown, "where": where, "data": embedded(data)}
-    return html.render("page.html", values)
+    return html.render(
+        "page.html", {"page": data, "sections": shown, "data": embedded(data), "where": where}, links
+    )
 
 
 def embedded(data: Any) -> str:

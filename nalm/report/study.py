@@ -71,10 +71,17 @@ class Study:
 
 def studies(where: Path | str, experiment: str = "") -> list[Study]:
     """Every experiment of a results folder or of shipped tables; or those at or below a name."""
-    return [_study(found) for found in source.read(where, lambda names: _wanted(names, experiment))]
+    return [_study(found) for found in source.read(where, lambda names: wanted(names, experiment))]
 
 
-def _wanted(names: Iterable[str], experiment: str) -> list[str]:
+def study(where: Path | str, name: str) -> Study:
+    """One experiment of a results folder or of shipped tables, by its full name."""
+    (found,) = source.read(where, lambda _: [name])
+    return _study(found)
+
+
+def wanted(names: Iterable[str], experiment: str) -> list[str]:
+    """Select the experiments at or below a name, in the order of the papers."""
     known = list(names)
     found = below(experiment, known)
     if not found and experiment.strip("/"):

@@ -1,5 +1,6 @@
 """The one way to read finished runs of any folder: a results folder with a store, or a folder of shipped tables."""
 
+import glob
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -90,6 +91,18 @@ def curves(where: str | Path, wanted: Results) -> dict[str, Curves]:
             }
     paths = {_name(shipped.about(path), name): path for name, path in shipped.experiments(folder).items()}
     return {name: shipped.curves(paths[name]) for name in wanted}
+
+
+def fingerprints(where: str | Path) -> dict[str, str]:
+    """Return a text for each experiment that changes whenever its finished runs or its files change."""
+    if kind(where) == "store":
+        with Store(where) as store:
+            return store.fingerprints()
+    found = {}
+    for name, path in shipped.experiments(Path(where)).items():
+        beside = sorted(path.parent.glob(f"{glob.escape(path.stem)}.*"))
+        found[name] = " ".join(f"{p.name} {p.stat().st_size} {p.stat().st_mtime_ns}" for p in beside)
+    return found
 
 
 def read(where: str | Path, choose: Callable[[Iterable[str]], Iterable[str]] = list) -> list[Recorded]:

@@ -61,6 +61,15 @@ class StoredRuns:
                 found.setdefault(name, {})[outcome] = count
         return found
 
+    def fingerprints(self) -> dict[str, str]:
+        """Return a text for each experiment that changes when it is given more cases or finished runs."""
+        query = (
+            "SELECT e.name, count(m.hash), count(r.seed), max(r.finished) FROM experiments e "
+            "LEFT JOIN members m ON m.experiment = e.name LEFT JOIN runs r USING (hash) GROUP BY 1"
+        )
+        with readable_errors(self.path):
+            return {str(name): " ".join(map(repr, values)) for name, *values in self.db.execute(query)}
+
     def experiments(self) -> dict[str, str]:
         """Return the titles of the registered experiments by name."""
         with readable_errors(self.path):

@@ -137,7 +137,7 @@ def test_a_full_output_is_a_sentence_for_results_too_in_a_locale_without_utf_8(c
     stored = ["--out", tmp_path / "out"]
     assert nalm("run", "quick", *QUICK, "--no-compile", *stored, "--json").returncode == 0
     options = (
-        stored if command == "export" else ["--from", tmp_path / "out", "--page", tmp_path / "page.html"]
+        stored if command == "export" else ["--from", tmp_path / "out", "--single", tmp_path / "page.html"]
     )
     with open("/dev/full", "wb") as full:
         done = nalm(command, *options, stdout=full, **PLAIN_LOCALE)

@@ -1,6 +1,5 @@
 """The page of a fit in a real browser: offline, without an error, the law set, both figures drawn."""
 
-import shutil
 import sys
 
 import numpy as np
@@ -13,20 +12,7 @@ from nalm.errors import NALMError
 from nalm.report import fit_page as pages
 
 pytestmark = pytest.mark.xdist_group("page")
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if path is None:
-        pytest.skip("no Chromium on this machine: apt-get install chromium")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with playwright.sync_playwright() as p:
-        found = p.chromium.launch(executable_path=path, args=FLAGS)
-        yield found
-        found.close()
 
 
 def page(target="y", column="a", rows=100, verdict="exact"):

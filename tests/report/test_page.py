@@ -22,7 +22,6 @@ pytestmark = [
     pytest.mark.xdist_group("page"),
 ]  # one process makes the page and opens the browser
 ROOT = Path(__file__).parent.parent.parent
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 
 
@@ -48,18 +47,6 @@ def test_the_page_of_all_results_opens_and_stays_small(browser, tmp_path):
     assert path.stat().st_size < 15e6
     with Visit(browser, path) as v:
         assert v.said == []
-
-
-@pytest.fixture(scope="module")
-def browser():
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if path is None:
-        pytest.skip("no Chromium on this machine: apt-get install chromium")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with playwright.sync_playwright() as p:
-        found = p.chromium.launch(executable_path=path, args=FLAGS)
-        yield found
-        found.close()
 
 
 class Visit:

@@ -1,7 +1,6 @@
 """Sequences and localisers on the page: every number from the runs, the pictures those that were kept."""
 
 import base64
-import shutil
 import struct
 import zlib
 
@@ -150,25 +149,16 @@ def test_the_page_has_sequences_and_pictures_of_localisers(folder, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_browser_draws_both_figures_and_all_pictures(folder, tmp_path):
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if chromium is None:
-        pytest.skip("no Chromium on this machine: apt-get install chromium")
+def test_a_browser_draws_both_figures_and_all_pictures(browser, folder, tmp_path):
     path = pages.write(folder, tmp_path / "page.html", "mine")
-    with playwright.sync_playwright() as p:
-        found = p.chromium.launch(
-            executable_path=chromium, args=["--headless", "--no-sandbox", "--disable-gpu"]
-        )
-        page, said = found.new_page(), []
-        page.on("console", lambda m: said.append(m.text))
-        page.on("pageerror", lambda e: said.append(str(e)))
-        page.goto(path.as_uri())
-        page.wait_for_selector("body[data-drawn=yes]", timeout=120_000)
-        assert said == []
-        drawn = page.evaluate("[...document.querySelectorAll('.given')].map(n => n.data.length)")
-        assert drawn == [3, 1, 3, 2]  # errors and success, of counts and of products
-        page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-        sizes = page.evaluate("[...document.querySelectorAll('.pictures img')].map(i => i.naturalWidth)")
-        assert sizes == [42] * 12
-        found.close()
+    page, said = browser.new_page(), []
+    page.on("console", lambda m: said.append(m.text))
+    page.on("pageerror", lambda e: said.append(str(e)))
+    page.goto(path.as_uri())
+    page.wait_for_selector("body[data-drawn=yes]", timeout=120_000)
+    assert said == []
+    drawn = page.evaluate("[...document.querySelectorAll('.given')].map(n => n.data.length)")
+    assert drawn == [3, 1, 3, 2]  # errors and success, of counts and of products
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    sizes = page.evaluate("[...document.querySelectorAll('.pictures img')].map(i => i.naturalWidth)")
+    assert sizes == [42] * 12
