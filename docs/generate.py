@@ -66,7 +66,7 @@ def which_unit() -> str:
                 continue
             s = found.success
             solved = f"{round(s.estimate * s.n):,} of {s.n:,}"
-            interval = f"{s.low:.3f} to {s.high:.3f}"
+            interval = f"{s.low:.3f}–{s.high:.3f}"
             step = f"{found.median.estimate:,.0f}" if s.estimate else ""
             unit = f"[{found.unit}](generated/units/{found.unit}.md)" if found.unit in UNITS else found.unit
             lines.append((operation, f"`{train}`", unit, solved, interval, step, f"`{found.experiment}`"))
@@ -106,8 +106,8 @@ def contest(shipped: dict) -> str:
     lines.append(("**all**", "", "", *(f"{sum(row[k] for row in ours):,}" for k in keys)))
     return table(
         (
-            *("suite", "part", "variant", "problems", "law found", "verdict exact", "of these wrong"),
-            *("verdict consistent", "of these wrong"),
+            *("suite", "part", "variant", "problems", "law found", "verdict exact", "wrong"),
+            *("verdict consistent", "wrong"),
         ),
         lines,
     )
@@ -159,7 +159,7 @@ def unit_page(unit: type[Unit]) -> str:
 def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     """Return a table in Markdown."""
     rows = [head, ["---"] * len(head), *lines]
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows).replace(" of ", "\u00a0of\u00a0")
 
 
 def _put(path: Path, text: str) -> None:

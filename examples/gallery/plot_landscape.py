@@ -14,8 +14,8 @@ from nalm.landscapes.errors import nac_nacmul, nau_nmu
 figure, panels = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
 for axes, compute in zip(panels, (nac_nacmul, nau_nmu), strict=True):
     surface = compute()
-    height = np.log10(np.clip(surface.z, 1e-6, None))
-    drawn = axes.pcolormesh(surface.x, surface.y, height, cmap="viridis", shading="auto", rasterized=True)
+    height = np.log10(np.clip(surface.z, 1e-2, 1e2))
+    drawn = axes.pcolormesh(surface.x, surface.y, height, vmin=-2, vmax=2, shading="auto", rasterized=True)
     axes.plot([m.x for m in surface.minima], [m.y for m in surface.minima], "r.", label="minimum")
     axes.set(xlabel=surface.x_label, ylabel=surface.y_label, title=surface.name.split("/")[-1])
     print(f"{surface.title} ({surface.source})")
