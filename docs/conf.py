@@ -12,7 +12,7 @@ import mathml
 import nalm
 
 project = "nalm"
-author = copyright = "the nalm developers"
+author = project_copyright = "the nalm developers"
 version = release = nalm.__version__
 extensions = [
     *("myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"),
