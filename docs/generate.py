@@ -106,8 +106,8 @@ def contest(shipped: dict) -> str:
     lines.append(("**all**", "", "", *(f"{sum(row[k] for row in ours):,}" for k in keys)))
     return table(
         (
-            *("suite", "part", "variant", "problems", "law found", "verdict exact", "wrong"),
-            *("verdict consistent", "wrong"),
+            *("suite", "part", "variant", "problems", "law found", "verdict exact", "exact, but wrong"),
+            *("verdict consistent", "consistent, but far off"),
         ),
         lines,
     )
