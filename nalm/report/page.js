@@ -75,14 +75,40 @@
     if (typeof value === "number" && !Number.isInteger(value)) return Math.abs(value) >= 1e5 || (value && Math.abs(value) < 1e-3) ? value.toExponential(3) : String(+value.toPrecision(4));
     return String(value);
   }
+  // the curve and the weights of one run, below the table of runs
+  function look(experiment, key, seed) {
+    const block = experiment.curves.cases[key], box = document.querySelector("#runs .run"), at = block ? block.seeds.indexOf(seed) : -1;
+    box.replaceChildren();
+    const heading = document.createElement("h4");
+    heading.textContent = at < 0 ? `Seed ${seed}: no curve was kept of this run.` : `Seed ${seed}`;
+    box.append(heading);
+    if (at < 0) return;
+    const steps = experiment.curves.steps[block.steps], n = steps.length;
+    const plot = (traces, text, more) => {
+      const node = document.createElement("div");
+      box.append(node);
+      Plotly.newPlot(node, traces, dressed({ height: 240, margin: { l: 60, r: 8, t: 28, b: 36 }, title: { text, font: { size: 13 } }, xaxis: { title: { text: "step" } }, ...more }), settings);
+    };
+    plot([{ x: steps, y: Array.from(numbers(block.test).slice(at * n, (at + 1) * n)), type: "scatter", mode: "lines" }], "test error", { yaxis: { type: "log", exponentformat: "power" } });
+    if (!block.moving[seed]) return;
+    const flat = numbers(block.moving[seed]);
+    plot(block.weights.map((name, w) => ({ x: steps, y: Array.from(flat.slice(w * n, (w + 1) * n)), name, type: "scatter", mode: "lines" })), "weights", { legend: { orientation: "h", font: { size: 10 } } });
+    box.scrollIntoView({ block: "nearest" });
+  }
+  // rows are triples: experiment, case, values
   function show(title, rows) {
     const dialog = document.getElementById("runs"), table = document.createElement("table");
     const head = table.createTHead().insertRow();
     for (const name of RUNS) { const th = document.createElement("th"); th.textContent = name; head.append(th); }
     const body = table.createTBody();
-    for (const row of rows) { const tr = body.insertRow(); for (const value of row) tr.insertCell().textContent = text(value); }
+    for (const [experiment, key, row] of rows) {
+      const tr = body.insertRow();
+      for (const value of row) tr.insertCell().textContent = text(value);
+      tr.addEventListener("click", () => look(experiment, key, row[0]));
+    }
     dialog.querySelector("h3").textContent = title;
-    dialog.querySelector("div").replaceChildren(table);
+    dialog.querySelector(".wide").replaceChildren(table);
+    dialog.querySelector(".run").replaceChildren();
     dialog.showModal();
   }
   function showCase(key) {
@@ -90,7 +116,7 @@
       if (!(key in experiment.runs)) continue;
       for (const group of experiment.panels) {
         const cell = cellOf(group, key);
-        if (cell) return show(`${cell.unit}, ${group.operation}, ${cell.range}: ${experiment.runs[key].length}${cell.success.n > experiment.runs[key].length ? ` of ${cell.success.n}` : ""} runs`, experiment.runs[key]);
+        if (cell) return show(`${cell.unit}, ${group.operation}, ${cell.range}: ${experiment.runs[key].length}${cell.success.n > experiment.runs[key].length ? ` of ${cell.success.n}` : ""} runs`, experiment.runs[key].map((row) => [experiment, key, row]));
       }
     }
   }
@@ -159,7 +185,8 @@
     } else if (button.dataset.case) showCase(button.dataset.case);
     else if (button.dataset.kind) {
       const experiment = data.experiments[+button.dataset.experiment];
-      show(button.dataset.kind, Object.values(experiment.runs).flat().filter((row) => row[10] === button.dataset.kind));
+      const all = Object.entries(experiment.runs).flatMap(([key, rows]) => rows.map((row) => [experiment, key, row]));
+      show(button.dataset.kind, all.filter(([, , row]) => row[10] === button.dataset.kind));
     }
   });
   document.addEventListener("change", (event) => {

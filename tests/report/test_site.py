@@ -142,6 +142,9 @@ def test_the_overview_fits_a_screen_and_leads_to_runs(browser, made, scheme):
     page.click("table.heat td a")
     page.wait_for_selector("dialog[open] table")
     assert "runs" in page.inner_text("dialog h3")
+    page.click("dialog tbody tr")
+    page.wait_for_selector("dialog .run .main-svg")
+    assert page.inner_text("dialog .run h4") == "Seed 0"
     page.goto((folder / "experiments.html").as_uri())
     page.fill("#search", "thesis l1")
     rows = page.evaluate("[...document.querySelectorAll('#experiments tbody tr')].map(r => r.hidden)")
