@@ -49,10 +49,10 @@ def draw(unit: type[Unit]) -> str:
     parts += [_line(box + 150, middle + 20, box + 196, middle + 20), _circle(box + 214, middle + 20, "y")]
     bottom = TOP + GAP + 50
     for column, name in enumerate(outer):
-        x, y = box + 75 + APART * (column - (len(outer) - 1) / 2), bottom + 34
-        foot = box + 150 * (column + 1) / (len(outer) + 1)
-        parts += [_line(foot, bottom, x, y - 12), _chip(x, y, name)]
-        parts.append(_text(x, y + 26, _grid(built, name), anchor="middle", opacity=0.75))
+        centre, foot = box + 75 + APART * (column - (len(outer) - 1) / 2), bottom + 34
+        joint = box + 150 * (column + 1) / (len(outer) + 1)
+        parts += [_line(joint, bottom, centre, foot - 12), _chip(centre, foot, name)]
+        parts.append(_text(centre, foot + 26, _grid(built, name), anchor="middle", opacity=0.75))
     start = bottom + (90 if outer else 34)
     for index, (operation, weights, formula) in enumerate(rows):
         y = start + ROW * index
