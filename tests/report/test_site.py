@@ -114,7 +114,14 @@ def test_only_pages_whose_runs_changed_are_made_again(tmp_path):
 
 
 def test_of_several_recipes_the_one_with_most_runs_is_shown():
-    cell = {"unit": "NMU", "operation": "multiply", "inputs": 2, "range": "U[1,2)", "high": 1.0, "experiment": "e"}
+    cell = {
+        "unit": "NMU",
+        "operation": "multiply",
+        "inputs": 2,
+        "range": "U[1,2)",
+        "high": 1.0,
+        "experiment": "e",
+    }
     few = cell | {"share": 1.0, "low": 0.9, "n": 25, "case": "few"}
     many = cell | {"share": 0.8, "low": 0.78, "n": 1000, "case": "many"}
     (table,) = tables([{"cells": [many, few]}])
