@@ -40,6 +40,8 @@ _HOME: dict[str, str] = {
     "keep": "nalm.population",
     "member": "nalm.population",
     "stack": "nalm.population",
+    # experiments of one's own
+    "study": "nalm.lab.studies",
     # symbols
     "disagreement": "nalm.formulas.symbolic",
     "from_formula": "nalm.formulas.from_formula",

@@ -14,6 +14,7 @@ from nalm.formulas.from_formula import from_formula as from_formula
 from nalm.formulas.symbolic import disagreement as disagreement
 from nalm.formulas.symbolic import latex as latex
 from nalm.lab.recipes import recipe as recipe
+from nalm.lab.studies import study as study
 from nalm.losses import LOSSES as LOSSES
 from nalm.losses import loss as loss
 from nalm.networks import NETWORKS as NETWORKS

@@ -8,8 +8,8 @@ class NALMError(ValueError):
     """A user's mistake. The message is one sentence with the value and the remedy."""
 
 
-def unknown(kind: str, name: object, known: Iterable[str]) -> NALMError:
-    """Build the error for an unknown name: it suggests the nearest one and lists the known ones.
+def unknown(kind: str, name: object, known: Iterable[str], see: str = "") -> NALMError:
+    """Build the error for an unknown name: it suggests the nearest one, and lists the known ones or says what does.
 
     >>> print(unknown("unit", "NMUU", ["NAU", "NMU"]))
     There is no unit called 'NMUU'. Did you mean 'NMU'? Known: NAU, NMU.
@@ -18,4 +18,5 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> NALMError:
     by_folded = {n.casefold(): n for n in names}
     near = difflib.get_close_matches(str(name).casefold(), by_folded, n=1)
     hint = f" Did you mean {by_folded[near[0]]!r}?" if near else ""
-    return NALMError(f"There is no {kind} called {name!r}.{hint} Known: {', '.join(names)}.")
+    listed = f"{see} lists all" if see else f"Known: {', '.join(names)}"
+    return NALMError(f"There is no {kind} called {name!r}.{hint} {listed}.")

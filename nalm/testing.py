@@ -64,7 +64,9 @@ def check_constructor(cls: type[Unit]) -> None:
     """Check the signature (in_features, out_features, *, own options with defaults, generator, device, dtype)."""
     parameters = inspect.signature(cls).parameters
     names = list(parameters)
-    assert names[:2] == ["in_features", "out_features"], f"the first arguments are {names[:2]}"
+    assert names[:2] == ["in_features", "out_features"], (
+        f"the first arguments are {names[:2]}, and should be in_features and out_features"
+    )
     for name in ("generator", "device", "dtype"):
         assert name in names, f"the constructor does not take {name!r}"
     for name in names[2:]:
@@ -149,6 +151,7 @@ def check_finite_at_zero(cls: type[Unit]) -> None:
             for name, leaf in (("x", x), *unit.named_parameters()):
                 assert leaf.grad is None or leaf.grad.isfinite().all(), (
                     f"at x={row} the output is {y.item():g} but the gradient of {name!r} is {leaf.grad}"
+                    f"{'' if unit.eps else ' (in the exact form, eps = 0)'}"
                 )
 
 
@@ -389,16 +392,52 @@ CHECKS: tuple[Check, ...] = (
 
 
 def check_unit(cls: type[Unit]) -> None:
-    """Run the whole contract on a unit; raise one AssertionError that lists everything that fails.
+    """Run the whole contract on a unit; raise one AssertionError that lists everything that fails, each cause once.
 
     >>> from nalm.units import NAU
     >>> check_unit(NAU)
     """
-    failures = []
-    for check in CHECKS:
+    failures: dict[str, list[str]] = {}  # cause -> the checks that it fails
+    if cause := _unusable(cls):
+        failures[cause] = ["check_unit"]
+    for check in () if cause else CHECKS:
         try:
             check(cls)
         except Exception as error:  # a unit may fail in any way; all of them are reported together
-            failures.append(f"- {check.__name__}: {type(error).__name__}: {error}")
+            failures.setdefault(f"{type(error).__name__}: {error}", []).append(check.__name__)
     if failures:
-        raise AssertionError(f"{cls.__name__} breaks the contract of a unit:\n" + "\n".join(failures))
+        lines = [f"- {', '.join(names)}: {cause}" for cause, names in failures.items()]
+        raise AssertionError(
+            f"{getattr(cls, '__name__', cls)} breaks the contract of a unit:\n" + "\n".join(lines)
+        )
+
+
+def _unusable(cls: type[Unit]) -> str:
+    """Return why no check can be made at all; empty if they can."""
+    if not isinstance(cls, type) or not issubclass(cls, Unit):
+        return "it must be a class derived from nalm.Unit; `nalm new unit NAME` writes one to begin with"
+    if missing := sorted(cls.__abstractmethods__):
+        return f"it does not define {', '.join(missing)}: see the docstring of nalm.Unit for what they return"
+    try:
+        unit = cls(2, 1, generator=seeded(0))
+    except Exception as error:
+        return (
+            f"{cls.__name__}(2, 1, generator=...) fails with {type(error).__name__}: {error}; a constructor takes "
+            "(in_features, out_features, *, own options, generator=None, device=None, dtype=None)"
+        )
+    if not getattr(unit, "grids", {}):
+        return 'grids names no weight: write the values of each when solved, such as grids = {"weight": (0.0, 1.0)}'
+    try:
+        unit(inputs(cls, 3, 2))
+    except Exception as error:
+        return f"{cls.__name__}(2, 1) fails on x of shape (3, 2) with {type(error).__name__}: {error}"
+    try:
+        y = stack([cls(2, 1, generator=seeded(s)) for s in range(5)])(inputs(cls, 5, 3, 2))
+        if y.shape != (5, 3, 1):
+            raise ValueError(f"y has the shape {tuple(y.shape)}")
+    except Exception as error:
+        return (
+            f"a population of 5 runs fails on x of shape (5, 3, 2) with {type(error).__name__}: {error}; compute gets "
+            "x (*runs, batch, in) and parameters (*runs, ...): index axes from the end, as dim=-1"
+        )
+    return ""

@@ -80,6 +80,59 @@ def test_a_planted_fault_is_named(wrong, words):
         assert word in message, message
 
 
+class NoRuns(NMU):
+    """Planted: an axis is counted from the front."""
+
+    def compute(self, x: Tensor) -> Tensor:
+        return (self.weight.unsqueeze(0) * x.unsqueeze(1)).sum(2)
+
+
+class NoGrids(NMU):
+    """Planted: no weight is named."""
+
+    grids = {}
+
+
+class NoGenerator(NMU):
+    """Planted: the constructor is that of a plain layer."""
+
+    def __init__(self, in_features, out_features):
+        super().__init__(in_features, out_features)
+
+
+class Abstract(Unit):
+    """Planted: nothing is defined."""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (torch.nn.Linear, "must be a class derived from nalm.Unit"),
+        (Abstract, "it does not define compute, expressions, start"),
+        (NoGenerator, "unexpected keyword argument 'generator'"),
+        (NoGrids, "grids names no weight"),
+        (NoRuns, "a population of 5 runs fails"),
+    ],
+)
+def test_a_cause_is_named_once(wrong, words):
+    with pytest.raises(AssertionError) as caught:
+        check_unit(wrong)
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 2 and words in lines[1], caught.value
+
+
+def test_checks_that_fail_for_one_cause_are_one_line(monkeypatch):
+    def fails(cls):
+        raise KeyError("weight")
+
+    def fails_too(cls):
+        raise KeyError("weight")
+
+    monkeypatch.setattr("nalm.testing.CHECKS", (fails, fails_too))
+    with pytest.raises(AssertionError, match=r"- fails, fails_too: KeyError: 'weight'"):
+        check_unit(NMU)
+
+
 def test_the_right_originals_of_the_planted_units_pass():
     for right in (NAC, NMU):
         check_unit(right)

@@ -26,8 +26,8 @@ print("period =", found.formula_)
 #
 # Read the certificate
 # --------------------
-# A third of the rows was held out. The first word says what was shown about the law: *exact*, *consistent*
-# or *none*.
+# A third of the rows was held out. The first word says what was shown about the law, such as *exact*,
+# *consistent* or *none*.
 
 print(found.certificate_)
 print()

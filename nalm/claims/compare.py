@@ -52,8 +52,10 @@ def compare_published(
     """
     known = {name: runs for name, runs in results.items() if name in EXPERIMENTS and EXPERIMENTS[name].claims}
     if not known:
-        have = ", ".join(name for name, e in EXPERIMENTS.items() if e.claims)
-        raise NALMError(f"Nothing is published about {', '.join(results) or 'no runs'}; claims: {have}.")
+        raise NALMError(
+            f"Nothing is published about {', '.join(results) or 'no runs'} that could be compared: the page shows "
+            "figures without numbers (`nalm report --from FOLDER`), `nalm show NAME` the numbers of an experiment."
+        )
     found = {}
     for name, runs in known.items():
         judged = verdicts(EXPERIMENTS[name], runs, curves.get(name, {}), tallies.get(name, ()))

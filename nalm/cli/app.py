@@ -61,3 +61,11 @@ def print_json(value: object) -> None:
     import json
 
     typer.echo(json.dumps(value, indent=1, allow_nan=False))
+
+
+def shipped_or(source: str) -> Path:
+    """Return a folder; `results` means the checkout's shipped results if the current folder has none."""
+    import nalm
+
+    shipped = Path(nalm.__file__).parent.parent / "results"
+    return shipped if source == "results" and not Path(source).exists() and shipped.exists() else Path(source)

@@ -1,12 +1,13 @@
-"""The commands compare and suggest: differences between two results folders, and the best unit for a problem."""
+"""The commands compare and suggest: two folders, one folder and the published numbers, units within a folder."""
 
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from nalm.cli import screen
-from nalm.cli.app import Json, app, print_json
+from nalm.cli.app import Json, app, print_json, shipped_or
 
 if TYPE_CHECKING:
     from nalm.claims import ClaimVerdict
@@ -17,11 +18,24 @@ PUBLISHED = "published"
 @app.command()
 def compare(
     a: Annotated[str, typer.Argument(help="A results folder: a store, or shipped tables.")],
-    b: Annotated[str, typer.Argument(help="Another one, or the word published.")],
+    b: Annotated[
+        str, typer.Argument(help="Another one, or the word published; without it, units within the first.")
+    ] = "",
+    units: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="A B", help="Two units of one folder, paired by range and seed."),
+    ] = None,
+    experiment: Annotated[str, typer.Option(help="Only this experiment, or all below a prefix.")] = "",
+    figure: Annotated[
+        Path | None, typer.Option(help="With --units: draw the differences (.pdf, .svg, .png).")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Compare two results folders case by case and seed by seed, or one with the published claims."""
+    """Compare two results folders case by case and seed by seed, or one with the published claims.
 
+    With one folder alone, its units are ranked; --units compares two of them. Runs are paired by task and seed, and
+    p values are corrected by Holm's method.
+    """
     from nalm.claims.compare import compare_folder
     from nalm.cli.tables import verdicts as verdict_tables
     from nalm.errors import NALMError
@@ -30,10 +44,19 @@ def compare(
 
     if a == PUBLISHED:
         raise NALMError(f"The word {PUBLISHED} comes second: nalm compare FOLDER {PUBLISHED}.")
-    if b == PUBLISHED:
-        _published(compare_folder(a), json)
+    if (units or figure or experiment) and b:
+        raise NALMError(
+            "--units, --experiment and --figure compare units within one folder: give one folder alone."
+        )
+    if not b:
+        from nalm.cli import contest
+
+        contest.units_of(shipped_or(a), experiment, units, figure, json)
         return
-    found = find_changes(source.outcomes(a), source.outcomes(b))
+    if b == PUBLISHED:
+        _published(compare_folder(shipped_or(a)), json)
+        return
+    found = find_changes(*(source.outcomes(shipped_or(folder)) for folder in (a, b)))
     if json:
         print_json([change.plain() for change in found])
         return
@@ -73,7 +96,20 @@ def _published(found: "dict[str, list[ClaimVerdict]]", as_json: bool) -> None:
 def _plain(experiment: str, v: "ClaimVerdict") -> dict[str, Any]:
     from nalm.results.compare import plain_interval
 
-    about = ("unit", "operation", "where", "metric", "value", "low", "high", "n", "source", "place")
+    about = (
+        "unit",
+        "operation",
+        "where",
+        "metric",
+        "value",
+        "low",
+        "high",
+        "n",
+        "source",
+        "place",
+        "cited",
+        "how",
+    )
     claim = {name: getattr(v.claim, name) for name in about}
     tested = {"p": v.p, "p_holm": v.corrected, "runs_needed": v.needed, "why": v.reason}
     return {"experiment": experiment, **claim, "ours": plain_interval(v.ours), "verdict": v.verdict, **tested}
@@ -90,6 +126,7 @@ def suggest(
 ) -> None:
     """Name the best unit and recipe for a problem, from the results that come with the package."""
     from nalm.lab.suggest import suggest as find_best
+    from nalm.operations import COMPOSITIONS
 
     found = find_best(operation, *between, inputs)
     if json:
@@ -101,6 +138,14 @@ def suggest(
     for part in verdict_tables.suggestion(found):
         screen.show(part)
     if found.code:
-        typer.echo(f"Use it:        {found.code}\nTrain it with: {found.recipe_code}")
+        typer.echo(f"Use it:        {found.code}")
     if found.best and found.best.command:
         typer.echo(f"Reproduce it:  {found.best.command}")
+    if found.closed_form:
+        typer.echo(
+            f"From a table:  {found.closed_form} finds such a law without training (docs/discovery.md)"
+        )
+    if found.operation in COMPOSITIONS:
+        typer.echo("As a network:  nalm.compose(X, y) trains such a composition (docs/discovery.md)")
+    if found.snippet:
+        typer.echo(f"Try it:\n\n{found.snippet}")

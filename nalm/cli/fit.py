@@ -10,6 +10,8 @@ from nalm.cli.app import Json, app, print_json
 from nalm.cli.stopping import code
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from nalm.cli.tabular import Table
     from nalm.discover.regressor import NALMRegressor
 
@@ -30,6 +32,17 @@ def fit(
         str, typer.Option(help="Units of measurement: m,kg in the columns' order, or a=m,b=kg.")
     ] = "",
     y_unit: Annotated[str, typer.Option(help="Unit of the target, or of several: m/s,J.")] = "",
+    form: Annotated[
+        str,
+        typer.Option(help="Fit this form instead of searching: 'a*T*n/V + b'; other names are parameters."),
+    ] = "",
+    error: Annotated[str, typer.Option(help="The column with the standard error of the target.")] = "",
+    select: Annotated[
+        str, typer.Option(help="Which law of the front: evidence, knee, accurate, or its place: 0, 1, ...")
+    ] = "evidence",
+    digits: Annotated[
+        int | None, typer.Option(help="Significant digits of the table. Default: read off its numbers.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="For which rows are held out.")] = 0,
     save: Annotated[Path | None, typer.Option(help="Keep the law for nalm predict: law.json.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write an offline page with plots.")] = None,
@@ -43,11 +56,23 @@ def fit(
         from nalm.report import fit_page
 
         fit_page.needed()
-    table = tabular.read(data, target, columns or None)
+    table = tabular.read(data, target, f"{columns},{error}" if columns and error else columns or None)
+    table, errors = _without(table, error) if error else (table, None)
     if not json:
         fit_output.print_warnings(table)
-    units = _units(x_units, table.names), _units(y_unit, table.targets)
-    found = _search(table, units, noise, max_time, seed)
+    x_unit, y_units = _units(x_units, table.names), _units(y_unit, table.targets)
+    found = _search(
+        table,
+        errors,
+        noise=noise,
+        max_time=max_time,
+        X_units=x_unit,
+        y_unit=y_units if y_units is None or len(y_units) > 1 else y_units[0],
+        form=form or None,
+        select=int(select) if select.lstrip("-").isdigit() else select,
+        digits=digits,
+        random_state=seed,
+    )
     result = fit_output.to_json(found, table, data)
     if save is not None:
         found.save(save)
@@ -88,12 +113,32 @@ def _units(text: str, names: Sequence[str]) -> list[str] | None:
     return [given[n] for n in names]
 
 
+def _without(table: "Table", name: str) -> "tuple[Table, np.ndarray]":
+    """Take the column of standard errors out of a table; return both."""
+    from dataclasses import replace
+
+    from nalm.errors import unknown
+
+    if name not in table.names:
+        raise unknown("column of errors", name, table.names)
+    j = table.names.index(name)
+    kept = [k for k in range(len(table.names)) if k != j]
+    names = tuple(table.names[k] for k in kept)
+    return replace(table, names=names, x=table.x[:, kept]), table.x[:, j]
+
+
 def _search(
     table: "Table",
-    units: tuple[list[str] | None, list[str] | None],
+    errors: "np.ndarray | None",
+    *,
     noise: float | None,
     max_time: float,
-    seed: int,
+    X_units: list[str] | None,  # noqa: N803
+    y_unit: str | list[str] | None,
+    form: str | None,
+    select: str | int,
+    digits: int | None,
+    random_state: int,
 ) -> "NALMRegressor":
     """Fit the regressor to a table."""
     from nalm.cli.fit_output import elapsed_time
@@ -102,12 +147,19 @@ def _search(
 
     if len(table.x) < 2:
         raise NALMError(f"There is {len(table.x)} row with numbers: too few for a law; add some.")
-    x_units, y_units = units
-    y_unit = y_units if y_units is None or len(y_units) > 1 else y_units[0]
-    found = NALMRegressor(noise=noise, max_time=max_time, X_units=x_units, y_unit=y_unit, random_state=seed)
+    found = NALMRegressor(
+        noise=noise,
+        max_time=max_time,
+        X_units=X_units,
+        y_unit=y_unit,
+        form=form,
+        select=select,
+        digits=digits,
+        random_state=random_state,
+    )
     try:
         with elapsed_time(max_time):
-            found.fit(table.x, table.y, list(table.names))
+            found.fit(table.x, table.y, list(table.names), errors)
     except KeyboardInterrupt as stopped:
         typer.echo("Stopped. --max-time ends a search with its best candidate.", err=True)
         raise typer.Exit(code(stopped)) from None

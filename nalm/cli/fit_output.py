@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
     from nalm.cli.tabular import Table
     from nalm.discover.regressor import NALMRegressor
+    from nalm.discover.selection.intervals import FittedNumber
 
-SHOWN = 5  # candidates beside the law
+SHOWN = 8  # laws of the front beside the law
 
 
 def to_json(found: "NALMRegressor", table: "Table", data: Path) -> dict[str, Any]:
@@ -54,20 +55,35 @@ def _law(found: "NALMRegressor", table: "Table", k: int) -> dict[str, Any]:
         "domain": {name: list(ends) for name, ends in certificate.domain.items()},
         "renamed": {n: columns[n] for n in law.inputs if columns[n] != n},
         "r2": explained_share(*_values(found, table, k)),
+        "constants": [_constant(c) for c in found.found_[k].equations[0].constants],
+        "alternatives": list(certificate.alternatives),
         "candidates": _candidates(found, k),
     }
 
 
 def _candidates(found: "NALMRegressor", k: int) -> list[dict[str, Any]]:
-    """List the other candidates, best first; of laws that differ only after six digits keep the first."""
-    seen, others = {short(str(found.laws_[k]))}, []
-    for e in found.found_[k].equations:
-        if short(e.formula) not in seen:
-            seen.add(short(e.formula))
-            others.append(
-                {"formula": e.formula, "size": e.size, "error": json_number(e.error), "stage": e.stage}
-            )
-    return others[:SHOWN]
+    """List the other laws of the front, best first."""
+    return [
+        {
+            "formula": e.formula,
+            "size": e.size,
+            "error": json_number(e.error),
+            "stage": e.stage,
+            "worse": json_number(e.worse),
+            "constants": [_constant(c) for c in e.constants],
+        }
+        for e in found.found_[k].equations[1 : SHOWN + 1]
+    ]
+
+
+def _constant(c: "FittedNumber") -> dict[str, Any]:
+    return {
+        "name": c.name,
+        "value": c.value,
+        "error": json_number(c.error),
+        "low": json_number(c.low),
+        "high": json_number(c.high),
+    }
 
 
 def short(formula: str) -> str:
@@ -157,11 +173,23 @@ def print_result(found: "NALMRegressor", table: "Table", result: dict[str, Any])
             typer.echo(f"{name} is the column {column!r}.")
         if law["r2"] is not None and law["verdict"] != "exact":
             typer.echo(format_share(law["r2"]))
+        for c in law["constants"]:
+            sure = (
+                f"in [{c['low']:.4g}, {c['high']:.4g}] with 95% confidence"
+                if c["error"]
+                else "not determined"
+            )
+            value = f"{c['name']} = {c['value']:.10g}" if c["name"] else f"{c['value']:.6g}"
+            typer.echo(f"{value} is {sure}.")
+        if law["alternatives"]:
+            forms = "; ".join(map(short, law["alternatives"]))
+            typer.echo(fill(f"The data cannot tell it from: {forms}."))
         if law["candidates"]:
-            grid = Grid("symbols", "error", "other laws considered", box=box.SIMPLE if braille else box.ASCII)
+            head = "symbols", "error", "worse by", "other laws"
+            grid = Grid(*head, box=box.SIMPLE if braille else box.ASCII)
             for c in law["candidates"]:
-                error = "-" if c["error"] is None else f"{c['error']:.2g}"
-                grid.add_row(str(c["size"]), error, Text(short(c["formula"]), overflow="fold"))
+                error, worse = ("-" if v is None else f"{v:.2g}" for v in (c["error"], c["worse"]))
+                grid.add_row(str(c["size"]), error, worse, Text(short(c["formula"]), overflow="fold"))
             screen.show(grid, Console(width=columns(), emoji=False))
         y, predicted = _values(found, table, k)
         name = shown(law["target"])[:12]

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from nalm.cli.app import app
+from nalm.cli.app import app, shipped_or
 
 
 @app.command()
@@ -26,7 +26,7 @@ def report(
 
     Pages whose runs have not changed since the last call are kept.
     """
-    where = _where(source)
+    where = shipped_or(source)
     if figures is not None:
         from nalm.report import static
 
@@ -46,11 +46,3 @@ def report(
         typer.echo(f"{written}: {made.made} pages of experiments made, {made.kept} not changed")
     if open_:
         typer.launch(written.absolute().as_uri())
-
-
-def _where(source: str) -> Path:
-    """Return the folder; `results` means the checkout's shipped results if the current folder has none."""
-    import nalm
-
-    shipped = Path(nalm.__file__).parent.parent / "results"
-    return shipped if source == "results" and not Path(source).exists() and shipped.exists() else Path(source)

@@ -9,6 +9,7 @@ import typer
 
 from nalm.cli import landscapes, run_output
 from nalm.cli.app import OUT, Device, Json, Out, app, with_options
+from nalm.cli.changes import Epochs, KeepSchedule, Like, Models, Only, Steps, Sweeps, Units, changes
 from nalm.cli.stopping import code
 
 if TYPE_CHECKING:
@@ -23,21 +24,21 @@ if TYPE_CHECKING:
 class RunOptions:
     """The options of `nalm run`; each field is an option of the command line."""
 
-    names: Annotated[list[str], typer.Argument(help="Experiments, or prefixes such as thesis/ch3.")]
+    names: Annotated[
+        list[str],
+        typer.Argument(help="Experiments, prefixes such as thesis/ch3, or files such as my_study.py."),
+    ]
     seeds: Annotated[str, typer.Option(help="How many, or A:B for A to B-1; default: as published.")] = ""
-    only: Annotated[list[str] | None, typer.Option(help="KEY=VALUE, such as unit=NMU or range=1.1:1.2.")] = (
-        None
-    )
-    unit: Annotated[list[str] | None, typer.Option(help="A unit of your own as FILE.py:Class.")] = None
-    like: Annotated[str, typer.Option(help="Train your own unit with this unit's recipe.")] = ""
+    only: Only = None
+    unit: Units = None
+    model: Models = None
+    like: Like = ""
+    sweep: Sweeps = None
     device: Device = "auto"
     out: Out = OUT
-    steps: Annotated[
-        int | None, typer.Option(help="Train this many steps instead of the published number.")
-    ] = None
-    epochs: Annotated[
-        int | None, typer.Option(help="Train this many epochs; for experiments with images.")
-    ] = None
+    steps: Steps = None
+    epochs: Epochs = None
+    keep_schedule: KeepSchedule = False
     data: Annotated[str, typer.Option(help="The folder of MNIST's files; default: NALM_DATA.")] = ""
     no_compile: Annotated[
         bool, typer.Option("--no-compile", help="Run eagerly: slower, no compiler needed.")
@@ -70,20 +71,16 @@ def run(options: RunOptions) -> None:
         return
     from rich.console import Console
 
-    from nalm.cli import progress
     from nalm.lab import request
+
+    console = Console(stderr=True)
+    wanted, notes = request.experiments(names, options.seeds, changes(options))  # before torch is loaded
+
+    from nalm.cli import progress
     from nalm.lab import run as lab
 
-    wanted, own = request.experiments(
-        names,
-        options.seeds,
-        options.only or [],
-        options.unit or [],
-        options.like,
-        options.steps,
-        options.epochs,
-    )
-    console = Console(stderr=True)
+    for note in notes:
+        console.print(note, markup=False, highlight=False, soft_wrap=True)
     with contextlib.ExitStack() as stack:
         executor = stack.enter_context(_cluster(options)) if options.on else None
         compiled = not options.no_compile and (executor is not None or _can_compile(options, stack, console))
@@ -96,7 +93,6 @@ def run(options: RunOptions) -> None:
                 compiled=compiled,
                 workers=options.workers or None,
                 executor=executor,
-                units=own,
                 show=bar,
                 save_every=options.save_every,
                 data=options.data,

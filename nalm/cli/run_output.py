@@ -46,7 +46,8 @@ def results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
                 console.print(lengths.WITHOUT)
             for table in tables.by_length(found):
                 screen.show(table, console)
-            judged = verdicts(EXPERIMENTS[experiment.name], runs, curves)
+            known = EXPERIMENTS.get(experiment.name)
+            judged = verdicts(known, runs, curves) if known else []
             ours = [v for v in judged if v.ours is not None]
             if ours:
                 screen.show(tables.beside([v for v in ours if v.verdict == "differs"] or ours[:5]), console)

@@ -15,8 +15,12 @@ def show(part: "RenderableType", console: "Console | None" = None) -> None:
     """Print a table or a sentence."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     console = console or Console()
+    if isinstance(part, Text) and part.no_wrap:  # a line that is cut at the edge of the terminal
+        console.print(part, no_wrap=True, overflow=part.overflow, crop=True)
+        return
     if not isinstance(part, Table):
         console.print(part)
         return
@@ -28,6 +32,14 @@ def show(part: "RenderableType", console: "Console | None" = None) -> None:
         return
     for line in _records(part):
         console.print(line)
+
+
+def say(sentence: str) -> None:
+    """Print a sentence as it is, wrapped between words."""
+    from rich.console import Console
+    from rich.text import Text
+
+    Console().print(Text(sentence))
 
 
 def _text(cell: "RenderableType") -> "Text":

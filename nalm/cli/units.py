@@ -10,6 +10,7 @@ from nalm.cli.app import app
 
 @app.command()
 def units(
+    operation: Annotated[str, typer.Option(help="Only units that can represent this, such as divide.")] = "",
     markdown: Annotated[bool, typer.Option(help="Print the Markdown page docs/units.md.")] = False,
 ) -> None:
     """List every unit: what it can represent, and its number of parameters."""
@@ -19,4 +20,6 @@ def units(
         typer.echo(capabilities.markdown(), nl=False)
         return
 
-    screen.show(capabilities.table())
+    screen.show(capabilities.table(operation))
+    for sentence in capabilities.LEGEND:
+        screen.say(sentence)

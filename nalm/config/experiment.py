@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from nalm.config.case import Case
 from nalm.config.values import Value, require
 
+DIGITISED = ", vector-digitised"  # ends the place of a number that was read from the lines of a figure
+
 
 @dataclass(frozen=True)
 class Claim(Value):
@@ -31,6 +33,30 @@ class Claim(Value):
     cases: tuple[str, ...] = ()
     rows: tuple[str, ...] = ()
     points: tuple[str, ...] = ()
+
+    @property
+    def cited(self) -> str:
+        """The paper and the place in it.
+
+        >>> Claim("Madsen 2020 (stable-nalu:a.pdf)", "success_rate", 1, place="figure, vector-digitised").cited
+        'Madsen 2020, figure'
+        """
+        return f"{self.source.partition(' (')[0]}, {self.place.removesuffix(DIGITISED)}"
+
+    @property
+    def how(self) -> str:
+        """How the number was read: digitised from a figure, from a file of the authors, from the text, or printed.
+
+        >>> Claim("Madsen 2020 (stable-nalu:a.pdf)", "success_rate", 1, place="figure, vector-digitised").how
+        'digitised, stable-nalu:a.pdf'
+        """
+        _, _, file = self.source.removesuffix(")").partition(" (")
+        if self.place.endswith(DIGITISED):
+            return f"digitised, {file}" if file else "digitised"
+        if file:
+            return f"file {file}"
+        in_text = self.note.startswith("prose") or self.place.startswith(("Sec", "Abstract"))
+        return "text" if in_text else "printed"
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,62 @@
 """Names of cases in tables and charts: their units, and the settings in which otherwise equal cases differ."""
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any
 
-from nalm.config import MADE_OF, Case
+from nalm.config import MADE_OF, Case, Recipe
 
 ALWAYS = ("options", "scaling", "loss")  # named even where there is only one case
 # fields that can be an axis of a chart
 AXES = ("range", "inputs", "width", "subset", "overlap", "subsets", "penalties", "lr", "list")
+HASH = re.compile(r"@[0-9a-f]{6}\b")  # ends the name of a user-defined unit
 _NOTHING = {"ramps": {""}}  # a case without penalties has no ramp that could differ
 
 
 def unit_of(case: Case) -> str:
     """Return the units of a case's model, as tables name them."""
     return "-".join(layer.label for layer in case.model)
+
+
+def recipe_words(recipe: Recipe) -> str:
+    """Return a recipe in words, with everything that is not usual.
+
+    >>> from nalm.config import Ramp
+    >>> recipe_words(Recipe(penalties=(("weight", Ramp(10, 20_000, 35_000)),)))
+    'adam, lr 0.001, 50,000 steps of 128 rows, mse, penalty weight 10 (step 20,000 to 35,000)'
+    """
+    first = f"{recipe.optimiser} {recipe.momentum:g}" if recipe.momentum else recipe.optimiser
+    loss = f"{recipe.loss}, from step {recipe.switch:,} {recipe.then}" if recipe.then else recipe.loss
+    usual = [first, f"lr {recipe.lr:g}", f"{recipe.steps:,} steps of {recipe.batch} rows", loss]
+    return ", ".join([*usual, *rule_words(recipe)])
+
+
+def rule_words(recipe: Recipe) -> list[str]:
+    """Return the penalties and special rules of a recipe in words."""
+    r = recipe
+    words = [
+        f"penalty {name} {ramp.weight:g}"
+        + (f" (step {ramp.start:,.10g} to {ramp.end:,.10g})" if ramp.end else "")
+        for name, ramp in r.penalties
+    ]
+    words += [f"{n} {g.start:g} to {g.end:g}" for n, g in (("L1", r.l1), ("L2", r.l2)) if g is not None]
+    words += [f"clip {c:g}" for c in (r.clip_value, r.clip_norm) if c]
+    words += ["safe norm"] if r.norm == "scaled" else []
+    words += ["iNALU's rules"] if r.inalu else []
+    words += ["weights and gates in turns"] if r.rules else []
+    words += [f"gradient noise {r.gradient_noise:g}"] if r.gradient_noise else []
+    words += [f"{r.schedule} schedule"] if r.schedule != "constant" else []
+    return words
+
+
+def without_hash(name: str) -> str:
+    """Remove the hashes of the files of user-defined units from a name.
+
+    >>> without_hash("NAU-MyUnit@398e1e (lr 0.01)")
+    'NAU-MyUnit (lr 0.01)'
+    """
+    return HASH.sub("", name)
 
 
 def loss_of(case: Case) -> str:
@@ -27,7 +69,8 @@ def labels(cases: Iterable[Case]) -> dict[Case, str]:
     """Return a name for every case: NRU, NRU (lr 0.01), RealNPU (L1 1e-09 to 1e-07).
 
     A name lists only the settings in which two cases differ that have the same units, operation, inputs, training
-    range and position on the axis of their chart.
+    range and position on the axis of their chart. The hash of a user's unit is left out unless two units would then
+    have the same name.
     """
     groups: dict[tuple[str, str, int, str, str], list[Case]] = {}
     unique = list(dict.fromkeys(cases))
@@ -47,7 +90,19 @@ def labels(cases: Iterable[Case]) -> dict[Case, str]:
     for case in unique:
         said = {*ALWAYS, *differ.get((unit_of(case), case.operation, case.inputs), ())}
         names[case] = _named(case, [text for name, text in aspects(case).items() if name in said])
-    return names
+    return _shortened(names)
+
+
+def _shortened(names: dict[Case, str]) -> dict[Case, str]:
+    """Leave out the hashes of user-defined units where their names differ without them."""
+    models: dict[str, set[str]] = {}
+    for case in names:
+        models.setdefault(without_hash(unit_of(case)), set()).add(unit_of(case))
+    alone = {short for short, full in models.items() if len(full) == 1}
+    return {
+        case: without_hash(name) if without_hash(unit_of(case)) in alone else name
+        for case, name in names.items()
+    }
 
 
 def axis(cases: Iterable[Case]) -> str:

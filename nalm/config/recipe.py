@@ -165,6 +165,30 @@ class Recipe(Value):
         names = [name for name, _ in self.penalties]
         require(len(set(names)) == len(names), f"A penalty is named twice in {names}.")
 
+    def stretched(self, steps: int) -> "Recipe":
+        """Return the recipe for another number of steps, with everything that happens at a step moved in proportion.
+
+        >>> Recipe(penalties=(("weight", Ramp(10, 20_000, 35_000)),)).stretched(5_000).penalties
+        (('weight', Ramp(weight=10.0, start=2000.0, end=3500.0)),)
+        """
+        ratio = steps / self.steps
+
+        def moved(step: float) -> int:
+            return max(1, round(step * ratio))
+
+        ramps = tuple(
+            (name, ramp.replace(start=ramp.start * ratio, end=ramp.end * ratio))
+            for name, ramp in self.penalties
+        )
+        l1, l2 = (g and g.replace(every=moved(g.every)) for g in (self.l1, self.l2))
+        switch = moved(self.switch) if self.switch else 0
+        return self.replace(steps=steps, penalties=ramps, l1=l1, l2=l2, switch=switch)
+
+    @property
+    def scheduled(self) -> bool:
+        """True if something happens at a step, so that the length of the training matters for it."""
+        return any(ramp.end for _, ramp in self.penalties) or bool(self.l1 or self.l2 or self.switch)
+
     def changed(self) -> set[str]:
         """Return the names of the fields that do not have their default."""
         return {f.name for f in fields(self) if getattr(self, f.name) != f.default}

@@ -1,7 +1,8 @@
 """Results of a search: ``Discovery`` for one call, ``FittedLaw`` for what a regressor keeps and saves."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -9,27 +10,48 @@ from numpy.typing import NDArray
 
 from nalm.discover.certificate import Certificate
 from nalm.discover.certificate.support import nearest, support
+from nalm.discover.certificate.verdict import Verdict
 from nalm.discover.law import Law
 from nalm.discover.law.expression import Array
+from nalm.discover.selection.answer import Listed
+from nalm.discover.selection.intervals import FittedNumber
+from nalm.errors import NALMError, unknown
+
+SELECT = ("evidence", "knee", "accurate")  # besides a place: how a law of the front is taken
+KNEE = 1.5  # times the smallest error of the front: a law with more is not taken for its knee
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A law that was considered: its size, its error (rms over the spread of y) and the stage it came from."""
+    """A law of the front: its size, its error (over the spread of y, each row left out under noise) and its stage."""
 
     law: Law
     error: float
     stage: str
+    certificate: Certificate | None = None  # None: not tested
+    worse: float = 0.0  # -2 log likelihood and price of the law, above those of the chosen one
+    constants: tuple[FittedNumber, ...] = ()  # the fitted numbers with their intervals
+
+    @classmethod
+    def of(cls, listed: Listed, names: tuple[str, ...]) -> Self:
+        """Give the inputs of a law their names."""
+        law = Law(listed.node, names)
+        return cls(law, listed.error, listed.stage, listed.certificate, listed.worse, listed.constants)
 
     @property
     def size(self) -> int:
         """The number of symbols of the law."""
         return self.law.size
 
+    @property
+    def verdict(self) -> str:
+        """The verdict on the law; empty if it was not tested."""
+        return "" if self.certificate is None else self.certificate.verdict.value
+
 
 @dataclass(frozen=True)
 class Discovery:
-    """The result of a search: the law, its certificate, and the other candidates, best first."""
+    """The result of a search: the law, its certificate, and the front of laws, the law itself first."""
 
     law: Law
     certificate: Certificate
@@ -37,14 +59,59 @@ class Discovery:
     stage: str
     seconds: float
 
+    def selected(self, which: str | int) -> "Discovery":
+        """Return the discovery with another law of the front: at this place, at the knee, or with the least error."""
+        tested = [k for k, c in enumerate(self.candidates) if c.certificate is not None]
+        if which == "evidence" or (len(tested) < 2 and isinstance(which, str)):
+            return self
+        if isinstance(which, str):
+            place = _place(which, [self.candidates[k] for k in tested], tested)
+        else:
+            place = which
+        if isinstance(place, bool) or not -len(self.candidates) <= place < len(self.candidates):
+            raise NALMError(f"select is a place among {len(self.candidates)} laws, got {which!r}.")
+        first = self.candidates[place]
+        others = [c for c in self.candidates if c is not first]
+        certificate = first.certificate
+        if certificate is None:
+            words = "the law was selected by hand and not tested."
+            certificate = replace(self.certificate, verdict=Verdict.NONE, tested=words)
+        return replace(
+            self, law=first.law, certificate=certificate, candidates=[first, *others], stage=first.stage
+        )
+
+
+def _place(which: str, laws: Sequence[Candidate], places: Sequence[int]) -> int:
+    """Return the place of the law at the knee or with the least error."""
+    least = min(c.error for c in laws)
+    if which == "accurate":
+        return places[[c.error for c in laws].index(least)]
+    if which != "knee":
+        raise unknown("way to select a law", which, SELECT)
+    order = sorted(range(len(laws)), key=lambda k: (laws[k].size, laws[k].error))
+    best, steepest = order[-1], -np.inf
+    for before, k in pairwise(order):
+        fall = np.log(max(laws[before].error, 1e-300) / max(laws[k].error, 1e-300))
+        steep = fall / max(laws[k].size - laws[before].size, 1)
+        if laws[k].error <= KNEE * least and steep > steepest:
+            best, steepest = k, steep
+    return places[best]
+
 
 class Equation(NamedTuple):
-    """A candidate as text: its formula, its number of symbols, its error over the spread of y, and its stage."""
+    """A law of the front as text: its formula, number of symbols, error over the spread of y, and stage.
+
+    Under noise, the error is that with each row left out, ``worse`` is the evidence that it lacks beside the first
+    one (-2 log likelihood and price: 6 is strong), ``constants`` are its fitted numbers with their intervals.
+    """
 
     formula: str
     size: int
     error: float
     stage: str
+    verdict: str = ""  # empty: not tested
+    worse: float = 0.0
+    constants: tuple[FittedNumber, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -65,7 +132,9 @@ class FittedLaw:
     def equations(self) -> list[Equation]:
         """The candidates as text, best first."""
         return [
-            c if isinstance(c, Equation) else Equation(str(c.law), c.size, c.error, c.stage)
+            c
+            if isinstance(c, Equation)
+            else Equation(str(c.law), c.size, c.error, c.stage, c.verdict, c.worse, c.constants)
             for c in self.considered
         ]
 

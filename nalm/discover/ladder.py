@@ -3,7 +3,6 @@
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,12 @@ import numpy as np
 from nalm.discover.certificate import Certificate, certify, certify_noisy
 from nalm.discover.certificate.smoothness import mostly_noise
 from nalm.discover.certificate.verdict import Verdict
-from nalm.discover.dimensions.units import described
 from nalm.discover.discovery import Candidate, Discovery
 from nalm.discover.fit.description_length import is_nice, shortened, simplified
-from nalm.discover.fit.fallback import chosen
 from nalm.discover.fit.least_squares import UNSOLVABLE, solvable
 from nalm.discover.fit.snap import snapped, whole
 from nalm.discover.law import Law
-from nalm.discover.law.expression import Node, Sum, size
+from nalm.discover.law.expression import Node, size
 from nalm.discover.law.names import check_names
 from nalm.discover.law.rewrite import rewritten
 from nalm.discover.law.tidy import tidied
@@ -29,7 +26,6 @@ from nalm.discover.stages import Stage, select
 Watch = Callable[[str], None]
 
 QUIET = 1e-3  # share of the spread of y: if noise is not declared, so little may be a law with functions
-COMPARED = 40  # candidates compared on held-out rows where no law is certified
 
 
 def search(
@@ -43,6 +39,9 @@ def search(
     stages: Sequence[str] | None = None,
     x_units: Sequence[str] | None = None,
     y_unit: str | None = None,
+    y_err: Any = None,
+    sample_weight: Any = None,
+    digits: int | None = None,
     watch: Watch | None = None,
 ) -> Discovery:
     """Find the law y = f(x) behind a table x (rows, columns), and test what can be said about it.
@@ -53,6 +52,9 @@ def search(
 
     With ``x_units``, one for each column, and ``y_unit``, such as "m/s^2", only laws of the right dimension are
     considered: numbers have none, terms of a sum have the same, and a constant of nature is a column.
+    ``y_err`` is the standard error of y on each row, ``sample_weight`` one over its square up to a factor; they decide
+    between laws that are not exact. ``digits`` is the number of significant digits of the table, if it was rounded
+    and the numbers do not show it.
     ``watch`` is called after every stage with one line about the progress of the search.
 
     >>> x = np.random.default_rng(0).uniform(-2, 2, (100, 3))
@@ -63,7 +65,7 @@ def search(
     began = time.monotonic()
     problem = Problem.from_table(
         x, y, seed=seed, noise=noise, max_time=max_time, x_units=x_units, y_unit=y_unit
-    )
+    ).with_errors(y_err, sample_weight, digits)
     state = Search(problem, check_names(names, problem.inputs), select(stages), watch)
     with np.errstate(all="ignore"):  # candidates may overflow; what is not finite is never certified
         with contextlib.suppress(TimeUpError):
@@ -214,33 +216,11 @@ class Search(Met):
         self.report(f"{stage}: {Law(node, self.names)} is {certificate.verdict}")
 
     def discovery(self, began: float) -> Discovery:
-        """Return the certified law, or the best law that was met, with the other candidates."""
-        if not self.done:
-            self.fall_back()
-        assert self.certified is not None
-        node, certificate, stage = self.certified
-        ranked = sorted(self.met, key=lambda n: (n != node, self.score(n)))[:20]
-        candidates = [Candidate(Law(n, self.names), *self.met[n]) for n in ranked]
+        """Return the certified law, or the best law that was met, with the front of laws."""
+        node, certificate, stage = chosen = self.uncertified(self.certified, self.names)
+        if certificate.verdict == Verdict.EXACT or self.problem.noise == 0:
+            front = self.front(node)
+        else:
+            (node, certificate, stage), front = self.by_evidence(chosen, self.names, self.began)
+        candidates = [Candidate.of(listed, self.names) for listed in front]
         return Discovery(Law(node, self.names), certificate, candidates, stage, time.monotonic() - began)
-
-    def fall_back(self) -> None:
-        """Choose the law that predicts held-out rows best, for want of a certified one."""
-        self.remember_proposals()
-        constant = Sum((), (), float(np.mean(self.problem.y)))
-        if self.rule.allows(constant) or not self.met:
-            self.remember(constant, "constant")
-        ranked = sorted(self.met, key=self.score)[:COMPARED]
-        ranked = ranked if self.certified is None else [self.certified[0], *ranked]
-        node, stage = ranked[0], self.met[ranked[0]][1]
-        if self.problem.dimensions is None:
-            node, stage = chosen([(n, self.met[n][1]) for n in ranked], self.problem)
-            self.remember(node, stage)
-        if self.certified is not None and node == self.certified[0]:
-            return
-        certificate = certify(node, self.problem, self.names)
-        if not certificate and self.problem.noise != 0:
-            certificate = replace(certify_noisy(node, self.problem, self.names), verdict=Verdict.NONE)
-        if self.problem.dimensions is not None and not self.rule.allows(node):
-            reason = f"no law of the dimension {described(self.problem.dimensions[1])} was found, and "
-            certificate = replace(certificate, verdict=Verdict.NONE, tested=reason + certificate.tested)
-        self.certified = node, certificate, stage

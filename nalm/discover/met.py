@@ -1,19 +1,30 @@
 """The laws that a search has met, with their errors, and the candidates that its stages proposed."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from nalm.discover.certificate import Certificate, certify, certify_noisy
+from nalm.discover.certificate.verdict import Verdict
 from nalm.discover.dimensions.rule import DimensionRule
+from nalm.discover.dimensions.units import described
 from nalm.discover.fit.description_length import length, pruned
+from nalm.discover.fit.fallback import chosen
 from nalm.discover.fit.least_squares import UNSOLVABLE
 from nalm.discover.fit.snap import gauged
-from nalm.discover.law.expression import Node, evaluate, numbers
+from nalm.discover.law.expression import Node, Sum, evaluate, numbers, size
 from nalm.discover.law.tidy import tidied
-from nalm.discover.problem import Problem
+from nalm.discover.problem import Problem, TimeUpError
+from nalm.discover.selection.answer import SMALL, Listed, Selection
+from nalm.discover.selection.rows import distinct
+from nalm.discover.selection.structure import structure
 
 REFITTED, SIMPLIFIED = 60, 6  # how many candidates are refitted, and how many simplified, under noise
+COMPARED = 40  # candidates compared on held-out rows where no law is certified
+LISTED = 20  # laws of a front
+Chosen = tuple[Node, Certificate, str]  # a law, its certificate and its stage
 
 
 class Met:
@@ -66,3 +77,63 @@ class Met:
         node = self.rule.trim(pruned(proposal, self.problem))
         if node is not None:
             yield self.rule.refit(node)
+
+    def uncertified(self, before: Chosen | None, names: Sequence[str]) -> Chosen:
+        """Return the certified law or, for want of one, the law that predicts held-out rows best."""
+        if before is not None and before[1]:
+            return before
+        self.remember_proposals()
+        constant = Sum((), (), float(np.mean(self.problem.y)))
+        if self.rule.allows(constant) or not self.met:
+            self.remember(constant, "constant")
+        ranked = sorted(self.met, key=self.score)[:COMPARED]
+        ranked = ranked if before is None else [before[0], *ranked]
+        node, stage = ranked[0], self.met[ranked[0]][1]
+        if self.problem.dimensions is None:
+            node, stage = chosen([(n, self.met[n][1]) for n in ranked], self.problem)
+            self.remember(node, stage)
+        if before is not None and node == before[0]:
+            return before
+        certificate = certify(node, self.problem, names)
+        if not certificate and self.problem.noise != 0:
+            certificate = replace(certify_noisy(node, self.problem, names), verdict=Verdict.NONE)
+        if self.problem.dimensions is not None and not self.rule.allows(node):
+            reason = f"no law of the dimension {described(self.problem.dimensions[1])} was found, and "
+            certificate = replace(certificate, verdict=Verdict.NONE, tested=reason + certificate.tested)
+        return node, certificate, stage
+
+    def front(self, chosen: Node) -> list[Listed]:
+        """Return the chosen law, then those of other structure that no smaller law is as near as, best first."""
+        order = sorted(self.met, key=lambda n: (size(n), self.met[n][0]))
+        seen, kept, least = {structure(chosen)}, [], np.inf
+        for node in order:
+            if self.met[node][0] < least and (form := structure(node)) not in seen:
+                least = self.met[node][0]
+                seen.add(form)
+                kept.append(node)
+        laws = [chosen, *sorted(kept, key=self.score)[: LISTED - 1]]
+        return [Listed(n, *self.met[n]) for n in laws]
+
+    def by_evidence(self, before: Chosen, names: Sequence[str], began: float) -> tuple[Chosen, list[Listed]]:
+        """Choose again among all laws met, by their evidence on all rows; with many rows keep an uncertified law."""
+        problem = self.problem
+        end = began + (problem.deadline - began) / 0.9
+
+        def check() -> None:
+            if problem.clock() > end:
+                raise TimeUpError
+
+        if before[1]:  # else it was done before
+            self.remember_proposals()
+        stages = {node: stage for node, (_, stage) in self.met.items()}
+        front = Selection(distinct(problem), names, check).front(stages, self.rule.allows)
+        if not front:
+            return before, self.front(before[0])
+        first = front[0]
+        many = len(problem.y) + len(problem.held_y) >= SMALL
+        if many and not first.certificate and before[1].verdict == Verdict.NONE:
+            form = structure(before[0])
+            others = [law for law in front if structure(law.node) != form]
+            return before, [Listed(before[0], *self.met[before[0]], before[1]), *others]
+        assert first.certificate is not None
+        return (first.node, first.certificate, first.stage), front

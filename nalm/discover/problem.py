@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nalm.discover.dimensions.units import NONE, Dimension, dimension
 from nalm.discover.law.expression import Array
@@ -38,6 +39,12 @@ class Problem:
     tell: Callable[[str], None] = lambda message: None  # takes a line about the progress of a long stage
     dimensions: tuple[list[Dimension], Dimension] | None = None  # of the inputs and of y, if units are given
     constants: tuple[int, ...] = ()  # indices of columns with one value and a dimension
+    order: NDArray[np.int_] = field(
+        default_factory=lambda: np.empty(0, int)
+    )  # rows of the table, searched first
+    error: Array | None = None  # size of the noise on y, of the searched rows and then of those held out
+    absolute_error: bool = False  # whether these sizes are standard errors, not only in proportion to them
+    digits: int | None = None  # significant digits of every number of the table; None: read off the numbers
 
     @classmethod
     def from_table(
@@ -77,7 +84,27 @@ class Problem:
             deadline=np.inf if max_time is None else began + 0.9 * max_time,  # the rest is for the answer
             dimensions=dimensions,
             constants=_constants(x, dimensions),
+            order=np.concatenate([searched, np.flatnonzero(held)]),
         )
+
+    def with_errors(self, y_err: Any, sample_weight: Any, digits: int | None) -> Self:
+        """Return the problem with the size of the noise on each row of the table, and the digits of its numbers."""
+        if digits is not None and (isinstance(digits, bool) or int(digits) != digits or digits < 1):
+            raise NALMError(f"digits is a number of significant digits above 0, or None, got {digits!r}.")
+        if y_err is not None and sample_weight is not None:
+            raise NALMError("y_err and sample_weight both say how far rows may be off: give one of them.")
+        given = y_err if y_err is not None else sample_weight
+        if given is None:
+            return replace(self, digits=digits)
+        name = "y_err" if y_err is not None else "sample_weight"
+        size = _real(name, given).astype(np.float64)
+        size = np.full(len(self.order), size) if size.ndim == 0 else size
+        if size.shape != self.order.shape:
+            raise NALMError(f"{name} needs one number for each of {len(self.order)} rows, got {size.shape}.")
+        if not (size > 0).all():
+            raise NALMError(f"{name} must be above 0 on every row, got {size.min():.6g}: drop such rows.")
+        error = size if y_err is not None else 1 / np.sqrt(size / size.mean())
+        return replace(self, error=error[self.order], absolute_error=y_err is not None, digits=digits)
 
     def check(self) -> None:
         """Raise TimeUpError once the time is over."""

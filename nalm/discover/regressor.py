@@ -4,14 +4,16 @@ import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
-from nalm.discover import Law, search
+from nalm.discover import Discovery, search
 from nalm.discover.discovery import Equation as Equation
 from nalm.discover.discovery import FittedLaw
-from nalm.discover.law.files import load, save
+from nalm.discover.fitted import FittedLaws
+from nalm.discover.form.search import search_form
+from nalm.discover.law.files import load
 from nalm.discover.law.names import check_count, check_distinct, clean_names
 from nalm.errors import NALMError
 
@@ -22,11 +24,8 @@ try:
 except ImportError:
     raise NALMError("NALMRegressor needs scikit-learn 1.6 or newer: pip install 'nalm[sklearn]'.") from None
 
-if TYPE_CHECKING:
-    import torch
 
-
-class NALMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     r"""Find the law :math:`y = f(x)` behind a table, exact where the data allows, and test what can be said about it.
 
     Parameters
@@ -42,6 +41,13 @@ class NALMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Units of measurement, such as ``["kg", "m/s"]`` and ``"J"``; for several outputs a sequence of them.
         Every law then has the dimension of y: exponents obey that exactly, and only like is added to like.
         Numbers have no dimension.
+    form : str or None
+        A known form, such as ``"a*T*n/V + b"`` or ``"log(y) = a - b*x"``: its parameters are fitted, no search.
+    select : "evidence", "knee", "accurate" or int
+        Which law of the front is taken under noise: the one with the most evidence (default), the one at which the
+        error falls most steeply with size, the one with the smallest error, or the one at this place of ``equations_``.
+    digits : int or None
+        Significant digits of the table, if it was rounded and the numbers do not show it.
     random_state : int, RandomState or None
         Which rows are held out, and random starts. None is 0: a fit is always the same.
     verbose : int
@@ -51,7 +57,8 @@ class NALMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     formula_ : str, or a list of them for several outputs
     certificate_ : Certificate, or a list; it is true unless its verdict is none, and ``meaning`` explains it
-    equations_ : list of Equation (formula, size, error, stage), best first, or a list of such lists
+    equations_ : list of Equation (formula, size, error, stage, verdict, worse, constants), or a list of such lists;
+        the front of laws, of different structure, the law itself first
     laws_ : tuple of Law, one per output
     names_ : tuple of str, the columns as formulas name them
     columns_ : list of str or None, the columns' own names
@@ -70,6 +77,9 @@ class NALMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         stages: Sequence[str] | None = None,
         X_units: Sequence[str] | None = None,  # noqa: N803
         y_unit: str | Sequence[str] | None = None,
+        form: str | None = None,
+        select: str | int = "evidence",
+        digits: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -78,11 +88,17 @@ class NALMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.stages = stages
         self.X_units = X_units
         self.y_unit = y_unit
+        self.form = form
+        self.select = select
+        self.digits = digits
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, names: Sequence[str] | None = None) -> Self:  # noqa: N803
-        """Search for the law of each column of y; ``names`` are used where the columns of X have none."""
+    def fit(self, X: Any, y: Any, names: Sequence[str] | None = None, y_err: Any = None) -> Self:  # noqa: N803
+        """Search for the law of each column of y; ``names`` are used where the columns of X have none.
+
+        ``y_err`` is the standard error of y on each row.
+        """
         began = time.monotonic()
         end = began + self._seconds()
         check_distinct(getattr(X, "columns", ()))
@@ -104,22 +120,30 @@ class NALMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         found: list[FittedLaw] = []
         for k, target in enumerate(targets):
             given = max((end - time.monotonic()) / (len(targets) - k), 1e-3)
-            discovery = search(
-                x,
-                target,
-                self.names_,
-                noise=self.noise,
-                seed=seed,
-                max_time=None if self.max_time is None else given,
-                stages=self.stages,
-                x_units=self.X_units,
-                y_unit=units[k],
-                watch=_print if self.verbose else None,
-            )
+            discovery = self._found(x, target, seed, given, units[k], y_err)
             found.append(FittedLaw.of(discovery, x.astype(np.float64)))
         self.found_ = tuple(found)
         self.seconds_ = time.monotonic() - began
         return self
+
+    def _found(self, x: Any, y: Any, seed: int, seconds: float, unit: str | None, y_err: Any) -> Discovery:
+        """Search for the law of one output, or fit the given form to it."""
+        if self.form is not None:
+            return search_form(self.form, x, y, self.names_, seed=seed, y_err=y_err, digits=self.digits)
+        return search(
+            x,
+            y,
+            self.names_,
+            noise=self.noise,
+            seed=seed,
+            max_time=None if self.max_time is None else seconds,
+            stages=self.stages,
+            x_units=self.X_units,
+            y_unit=unit,
+            y_err=y_err,
+            digits=self.digits,
+            watch=_print if self.verbose else None,
+        ).selected(self.select)
 
     def _seconds(self) -> float:
         match self.max_time:
@@ -159,52 +183,6 @@ class NALMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             return y if self.several_ else y[:, 0]
         words = np.stack([f.support(x) for f in self.found_], 1)
         return (y, words) if self.several_ else (y[:, 0], words[:, 0])
-
-    @property
-    def laws_(self) -> tuple[Law, ...]:
-        """The laws, one for each output."""
-        return tuple(f.law for f in self.found_)
-
-    @property
-    def formula_(self) -> Any:
-        """The law as text."""
-        return self._each([str(f.law) for f in self.found_])
-
-    @property
-    def certificate_(self) -> Any:
-        """The certificate of the law."""
-        return self._each([f.certificate for f in self.found_])
-
-    @property
-    def equations_(self) -> Any:
-        """The candidates, best first."""
-        return self._each([f.equations for f in self.found_])
-
-    def sympy(self) -> Any:
-        """Return the law in SymPy."""
-        check_is_fitted(self)
-        return self._each([law.sympy() for law in self.laws_])
-
-    def latex(self) -> Any:
-        """Return the law in LaTeX."""
-        check_is_fitted(self)
-        return self._each([law.latex() for law in self.laws_])
-
-    def to_module(self, dtype: "torch.dtype | None" = None) -> "torch.nn.Module":
-        """Build the law as a trainable network of units, ``(*batch, inputs) -> (*batch, outputs)``."""
-        from nalm.discover.law.network import Outputs
-
-        check_is_fitted(self)
-        modules = [law.to_module(dtype) for law in self.laws_]
-        return Outputs(modules) if self.several_ else modules[0]
-
-    def _each(self, values: list[Any]) -> Any:
-        return values if self.several_ else values[0]
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the laws as JSON, which is complete, and the weights of their network beside it as safetensors."""
-        check_is_fitted(self)
-        save(Path(path), self.found_, self.columns_, self.several_)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -16,6 +16,7 @@ from nalm.networks import LineNetwork as Written
 from nalm.networks.cells import CELLS
 from nalm.units import UNITS, Trainable, Unit
 from nalm.units.baselines import BASELINES
+from nalm.units.own import OWN
 from nalm.units.start import RandomSource, Start, Uniform
 
 Tensors = dict[str, Tensor]
@@ -159,8 +160,13 @@ def _on_grid(values: Tensors, seeds: Sequence[int], points: int) -> Tensors:
     return found
 
 
+def layer_types() -> dict[str, type[Trainable]]:
+    """Return everything that a layer can be, by name: units, baselines, cells, networks, and a user's units."""
+    return {**UNITS, **BASELINES, **CELLS, **NETWORKS, **OWN}
+
+
 def _build(layer: Layer, width: int) -> Trainable:
-    known: dict[str, type[Trainable]] = {**UNITS, **BASELINES, **CELLS, **NETWORKS}
+    known = layer_types()
     if layer.unit not in known:
         raise unknown("unit", layer.unit, known)
     options: dict[str, Any] = dict(layer.options)

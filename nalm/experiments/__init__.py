@@ -68,6 +68,13 @@ class _Experiments(MutableMapping[str, Experiment]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
+    def about(self, name: str) -> str:
+        """Return the first line of the file that holds an experiment, which names its paper; empty for a user's."""
+        for prefix, module in MODULES:
+            if below(prefix, [name]) and name in self._module(module):
+                return (import_module(f"{__name__}.{module}").__doc__ or "").partition("\n")[0]
+        return ""
+
     def below(self, path: str) -> list[Experiment]:
         """Return the experiments at or below a path, from the modules that can hold them."""
         modules = [module for prefix, module in MODULES if below(path, [prefix]) or below(prefix, [path])]
@@ -97,5 +104,5 @@ def experiments(name: str) -> list[Experiment]:
     path = name.strip("/")
     found = EXPERIMENTS.below(path) if path else []
     if not found:
-        raise unknown("experiment", name, EXPERIMENTS)
+        raise unknown("experiment", name, EXPERIMENTS, see="`nalm list`")
     return found

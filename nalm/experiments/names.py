@@ -5,6 +5,7 @@ command or a results folder holds.
 """
 
 import functools
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -30,10 +31,10 @@ def _fixed(cases: tuple[Case, ...]) -> tuple[dict[Case, str], str]:
 def names(experiment: str, cases: Iterable[Case]) -> Names:
     """Name cases as the experiment of that name does.
 
-    A case that is trained for another number of steps than the experiment's has the name of the experiment's
-    case, unless both or several such lengths are given; then its name says the steps. Other cases, such as
-    those of a user's unit, are named by what distinguishes them from all others. The cases of an unknown
-    experiment are named among themselves.
+    A case that is trained for another number of steps than the experiment's, its schedule kept or scaled, has the
+    name of the experiment's case, unless both or several such lengths are given; then its name says the steps.
+    Other cases, such as those of a user's unit, are named by what distinguishes them from all others. The cases of
+    an unknown experiment are named among themselves.
 
     >>> mul = EXPERIMENTS["thesis/ch5/nru-lr"].cases
     >>> list(names("thesis/ch5/nru-lr", mul[:1]).labels.values())  # alone, it would be just NRU
@@ -53,14 +54,21 @@ def _unpublished(
     known: tuple[Case, ...], fixed: dict[Case, str], rest: list[Case], published: Iterable[Case]
 ) -> dict[Case, str]:
     """Name the cases that the experiment does not hold."""
-    by_trunk: dict[Case, list[Case]] = {}
+    alike: dict[object, list[Case]] = {}
     for case in known:
-        by_trunk.setdefault(case.trunk, []).append(case)
-    shown = [case.trunk for case in (*rest, *published)]
+        alike.setdefault((case.model, case.task), []).append(case)
+    origins = {case: _origin(case, alike.get((case.model, case.task), [])) for case in rest}
+    shown = Counter([*filter(None, origins.values()), *published])
     union = labels((*known, *rest))
-    found = {}
-    for case in rest:
-        same = by_trunk.get(case.trunk, [])
-        alone = len(same) == 1 and shown.count(case.trunk) == 1
-        found[case] = fixed[same[0]] if alone else union[case]
-    return found
+    return {
+        case: fixed[origin] if origin is not None and shown[origin] == 1 else union[case]
+        for case, origin in origins.items()
+    }
+
+
+def _origin(case: Case, alike: list[Case]) -> Case | None:
+    """Return the one case of the experiment that differs only in how long it is trained."""
+    recipe = case.recipe
+    same = [c for c in alike if c.recipe.replace(steps=recipe.steps) == recipe]
+    same = same or [c for c in alike if c.recipe.stretched(recipe.steps) == recipe]
+    return same[0] if len(same) == 1 else None

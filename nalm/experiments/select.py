@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 
 from nalm.config import Case
-from nalm.config.labels import loss_of, unit_of
+from nalm.config.labels import loss_of, unit_of, without_hash
 from nalm.errors import NALMError, unknown
 
 KEYS: dict[str, Callable[[Case], str]] = {
-    "unit": lambda case: unit_of(case).partition("@")[0],  # of a user's unit: without the hash of its file
+    "unit": lambda case: without_hash(unit_of(case)),
     "operation": lambda case: case.operation,
     "range": lambda case: f"{case.train.low:g}:{case.train.high:g}",
     "inputs": lambda case: str(case.inputs),

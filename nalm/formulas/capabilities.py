@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from nalm.operations import OPERATIONS
+from nalm.operations import operation as find_operation
 from nalm.units import UNITS, Unit
 
 if TYPE_CHECKING:
@@ -82,11 +83,18 @@ def _parameters(unit: type[Unit]) -> str:
     return "+".join(f"{n if n > 1 else ''}{name}" for n, name in terms if n)
 
 
-def capabilities() -> list[Capability]:
-    """Return one row per registered unit."""
-    return [capability(unit) for unit in UNITS.values()]
+def capabilities(operation: str = "") -> list[Capability]:
+    """Return one row per published unit, or per unit that can represent an operation."""
+    if operation:
+        find_operation(operation)
+    return [capability(unit) for unit in UNITS.values() if not operation or operation in unit.gold]
 
 
+LEGEND = (  # what the columns mean
+    "`operations`: " + ", ".join(f"{o.sign} {o.name}" for o in OPERATIONS.values()) + ".",
+    "`powers`: exponents to which it can raise an input. `signs`: also right for negative inputs.",
+    "`discrete`: a penalty moves its weights to discrete values. `parameters`: for I inputs and O outputs.",
+)
 _HEAD = ("unit", "operations", "powers", "gate", "signs", "discrete", "parameters")
 
 
@@ -103,9 +111,7 @@ def markdown() -> str:
         "# Units",
         "",
         "What each unit can represent exactly, computed from the units (`nalm units --markdown`).",
-        "`operations`: " + ", ".join(f"{o.sign} {o.name}" for o in OPERATIONS.values()) + ".",
-        "`powers`: exponents to which it can raise an input. `signs`: also right for negative inputs.",
-        "`discrete`: a penalty moves its weights to discrete values. `parameters`: for I inputs and O outputs.",
+        *LEGEND,
         "",
         "| " + " | ".join(_HEAD) + " |",
         "|" + " --- |" * len(_HEAD),
@@ -117,13 +123,13 @@ def markdown() -> str:
     return "\n".join(lines) + "\n"
 
 
-def table() -> "Table":
-    """Return the table for a terminal."""
+def table(operation: str = "") -> "Table":
+    """Return the table for a terminal, of all units or of those that can represent an operation."""
     from rich.table import Table
 
     view = Table(title="What each unit can represent exactly", title_justify="left", box=None, pad_edge=False)
     for column in _HEAD:
         view.add_column(column, no_wrap=True)
-    for row in capabilities():
+    for row in capabilities(operation):
         view.add_row(*_cells(row))
     return view

@@ -47,9 +47,7 @@ class Measured:
     @property
     def problem(self) -> str:
         """The task in words."""
-        sums = f", operands that are sums of {self.subset}" if self.subset > 1 else ""
-        inputs = f"{self.inputs} input{'s' if self.inputs > 1 else ''}"
-        return f"{self.operation} on {self.train} with {inputs}{sums}"
+        return f"{self.operation} on {self.train} with {count_inputs(self.inputs)}"
 
     @classmethod
     def from_row(cls, row: Row) -> "Measured":
@@ -72,6 +70,15 @@ class Measured:
             raise NALMError(
                 f"A row of the summary is incomplete ({error}): make it with scripts/summary.py."
             ) from None
+
+    @property
+    def of_inputs(self) -> bool:
+        """True if the operands are single inputs; an operation on sums, sequences or images is another function."""
+        case = self.known
+        if case is None:
+            return self.subset == 1
+        task = case.task
+        return task.subset == 1 and not (task.operands or task.times or task.images)
 
     @property
     def known(self) -> Case | None:
@@ -112,6 +119,11 @@ class Measured:
         own |= {"recipe": json.loads(self.recipe.json()), "device": list(self.device), "n": self.n}
         own |= {name: _plain(getattr(self, name)) for name in ("success", "median")}
         return own | {"command": self.command}
+
+
+def count_inputs(number: int) -> str:
+    """Return a number of inputs in words."""
+    return f"{number} input{'s' if number > 1 else ''}"
 
 
 @functools.cache

@@ -18,7 +18,8 @@ from nalm.errors import NALMError
 from nalm.lab.executors.base import SAVE_EVERY, Executor, Job, Message, Settings
 from nalm.lab.executors.local import Local
 from nalm.results import checkpoints
-from nalm.results.store import Key, Store
+from nalm.results.store import OWN_UNITS, Key, Store
+from nalm.units import own
 
 HEARTBEAT = 5.0  # seconds between two writes of the last activity into the store
 FAILED = ("memory", "lost", "moved")  # messages about a population whose training failed
@@ -75,9 +76,10 @@ def run(
 
     ``workers`` is the number of processes (None: chosen by the executor), unless an ``executor`` is given;
     ``show`` is called with the state whenever it changes; without it, a failed compilation is a Python warning.
-    ``units`` names user-defined units as FILE.py:Class, which the workers load; ``save_every`` is the time in seconds
-    between checkpoints, ``data`` the folder of MNIST's files. Without ``curves`` only the last evaluation of each
-    run is stored, which is enough for tallies; networks that read images are judged by their curves and refused.
+    Workers load the user-defined units: ``units`` as FILE.py:Class, and those of the cases that are loaded here. Their
+    files are copied into the folder, under ``units``. ``save_every`` is the time in seconds between checkpoints,
+    ``data`` the folder of MNIST's files. Without ``curves`` only the last evaluation of each run is stored, which is
+    enough for tallies; networks that read images are judged by their curves and refused.
     """
     if workers is not None and workers < 1:
         raise NALMError(f"workers must be 1 or more, or None for an automatic choice; got {workers}.")
@@ -94,10 +96,13 @@ def run(
     if any(run.case.task.source == "mnist" for run in _missing(wanted, Path(folder))):
         data = mnist.folder(data)
     executor = executor or Local(device, workers)
-    settings = Settings(Path(folder), executor.device, compiled, tuple(units), save_every, str(data), curves)
+    named = [layer.unit for run in wanted.values() for layer in run.case.model]
+    loaded = tuple(dict.fromkeys((*units, *own.spellings(named))))
+    settings = Settings(Path(folder), executor.device, compiled, loaded, save_every, str(data), curves)
     with Store(folder, create=True) as store:
         store.begin(_command(), torch.__version__)
         checkpoints.remove_stale_files(store.folder)
+        own.copy_sources(named, store.folder / OWN_UNITS)
         for experiment in experiments:
             store.register(experiment)
         session = Session(store, settings, executor, wanted, show or (lambda state: None))

@@ -6,7 +6,7 @@ from typing import Any
 from nalm.config import Case
 from nalm.results import checkpoints
 from nalm.results.networks import list_networks
-from nalm.results.store import OUTCOMES, Store
+from nalm.results.store import NAME, OUTCOMES, Store
 
 
 def _unfinished_networks(store: Store) -> list[dict[str, Any]]:
@@ -47,7 +47,7 @@ def status(store: Store) -> dict[str, Any]:
     reading = _unfinished_networks(store)
     waiting = [{"runs": len(c.runs), "file": c.path.name} for c in checkpoints.list_checkpoints(store.folder)]
     return {
-        "folder": str(store.folder),
+        "folder": str(store.folder if store.path.name == NAME else store.path),
         "experiments": rows,
         "working": working,
         "checkpoints": waiting,

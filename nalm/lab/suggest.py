@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from nalm.config import Range, Recipe
+from nalm.config import Arithmetic, Layer, Range, Recipe
 from nalm.errors import NALMError
 from nalm.lab.measured import Measured as Measured
-from nalm.lab.measured import Row, shipped_rows
+from nalm.lab.measured import Row, count_inputs, shipped_rows
 from nalm.operations import operation as find_operation
 
-Problem = tuple[float, int, str, int]  # distance from what was asked; inputs, range and subset measured
+Problem = tuple[float, int, str]  # distance from what was asked; inputs and range measured
 
 OTHERS = 3  # runners-up that are named
+INPUTS = 20.0  # by which the logarithm of the ratio of inputs is multiplied: they count before ranges
 NOT_UNIFORM = 1.0  # added to the distance of a distribution that is not uniform
 
 
@@ -46,6 +47,38 @@ class Suggestion:
         return self.best.code(self.inputs) if self.best and self.verdict == "solved" else ""
 
     @property
+    def closed_form(self) -> str:
+        """The call that finds such a law from a table without training; empty where the ladder has no such laws."""
+        kind = find_operation(self.operation).kind
+        return "nalm.search(X, y)" if kind in ("arithmetic", "composition") else ""
+
+    @property
+    def snippet(self) -> str:
+        """Lines of Python that train the best unit on the requested task; empty if it solves nothing."""
+        case = self.best.known if self.best and self.verdict == "solved" else None
+        if case is None or not isinstance(case.task, Arithmetic):
+            return ""
+        model = ", ".join(_layer_code(layer) for layer in case.model)
+        uniform = (
+            case.train.kind == "uniform"
+        )  # others, such as the numbers 0 and 1 of logic, stay as measured
+        train = self.train if uniform else case.train
+        test = case.test if self.exact or not uniform else train
+        task = (
+            f'Arithmetic("{self.operation}", {_range_code(train)}, {_range_code(test)}, inputs={self.inputs})'
+        )
+        return "\n".join(
+            (
+                "import nalm",
+                "from nalm.config import Arithmetic, Case, Growth, Layer, Ramp, Range, Recipe",
+                f"recipe = {self.recipe_code}",
+                f"case = Case(({model},), {task}, recipe)  # the second range is that of the test",
+                "runs = nalm.train(case, seeds=range(3))",
+                "print(runs.solved, runs.formulas)",
+            )
+        )
+
+    @property
     def recipe_code(self) -> str:
         """The recipe as Python code, without defaults."""
         if not self.best:
@@ -58,6 +91,7 @@ class Suggestion:
         """Return the values as JSON takes them."""
         asked = {"operation": self.operation, "train": str(self.train), "inputs": self.inputs}
         said = {"verdict": self.verdict, "exact": self.exact, "sentence": self.sentence, "code": self.code}
+        said |= {"closed_form": self.closed_form, "snippet": self.snippet}
         best = self.best.plain() if self.best else None
         return {"asked": asked, **said, "best": best, "others": [m.plain() for m in self.others]}
 
@@ -67,8 +101,9 @@ def suggest(
 ) -> Suggestion:
     """Return the best unit and recipe for an operation on [low, high), from the shipped summary or other rows.
 
-    The cases of the nearest measured task (see ``distance``) are ranked by the low end of the interval of the share of
-    solved runs, then by the median step at which runs were solved, then by cost.
+    Only cases with the same function count: the operation on single inputs, not on sums of inputs, sequences or
+    images. The cases of the nearest measured task (see ``distance``) are ranked by the low end of the interval of the
+    share of solved runs, then by the median step at which runs were solved, then by cost.
     """
     arity = find_operation(operation).arity
     train = Range(low, high)
@@ -76,9 +111,14 @@ def suggest(
         raise NALMError(f"{operation} takes {arity} operands, got {inputs} inputs: ask for {arity} or more.")
     summary = shipped_rows() if rows is None else rows
     cases: dict[str, Measured] = {}
+    others = 0
     for m in (Measured.from_row(row) for row in summary if row.get("operation") == operation):
-        if m.n and (m.case not in cases or m.n > cases[m.case].n):
+        others += not m.of_inputs
+        if m.of_inputs and m.n and (m.case not in cases or m.n > cases[m.case].n):
             cases[m.case] = m  # of a case in several experiments, the one with most runs
+    if not cases and others:
+        sentence = f"Not known: {operation} was measured on sums of inputs, sequences or images only ({others} cases)."
+        return Suggestion(operation, train, inputs, "unknown", False, sentence)
     if not cases:
         have = ", ".join(sorted({str(row.get("operation")) for row in summary} - {operation})) or "nothing"
         sentence = f"Not known: nothing was measured for {operation}. Measured: {have}."
@@ -87,28 +127,29 @@ def suggest(
     found = sorted((m for m in cases.values() if _problem(m, train, inputs) == nearest), key=_rank)
     best, exact = found[0], nearest[0] == 0
     verdict: Literal["solved", "unsolved"] = "solved" if best.success.estimate > 0 else "unsolved"
-    others = tuple(found[1 : OTHERS + 1])
-    return Suggestion(operation, train, inputs, verdict, exact, _sentence(found, exact), best, others)
+    next_ones = tuple(found[1 : OTHERS + 1])
+    sentence = _sentence(found, exact, f"{train} with {count_inputs(inputs)}")
+    return Suggestion(operation, train, inputs, verdict, exact, sentence, best, next_ones)
 
 
-def distance(measured: str, subset: int, inputs: int, train: Range, wanted: int) -> float:
+def distance(measured: str, inputs: int, train: Range, wanted: int) -> float:
     """Return how far a measured task is from the requested one; 0 if it is the same.
 
-    The sum of: how far the two ends lie apart on the scale asinh(10 x), which is signed and counts factors of
-    e beyond 0.1; the logarithm of the ratio of the numbers of inputs; that of the number of inputs whose sum
-    an operand is; and 1 if the distribution is not uniform, whose ends are those of all its parts or, where
-    it has none, two standard deviations about its mean.
+    The sum of: 20 times the logarithm of the ratio of the numbers of inputs, which so count before ranges; how far
+    the two ends lie apart on the scale asinh(10 x), which is signed and counts factors of e beyond 0.1; and 1 if the
+    distribution is not uniform, whose ends are those of all its parts or, where it has none, two standard deviations
+    about its mean.
     """
-    if (measured, subset, inputs) == (str(train), 1, wanted):
+    if (measured, inputs) == (str(train), wanted):
         return 0.0
     low, high = _ends(measured)
     ends = abs(_scale(low) - _scale(train.low)) + abs(_scale(high) - _scale(train.high))
     other = 0.0 if re.fullmatch(r"U\[[^)]*\)", measured) else NOT_UNIFORM
-    return ends + abs(math.log(inputs / wanted)) + math.log(subset) + other
+    return INPUTS * abs(math.log(inputs / wanted)) + ends + other
 
 
 def _problem(m: Measured, train: Range, inputs: int) -> Problem:
-    return distance(m.train, m.subset, m.inputs, train, inputs), m.inputs, m.train, m.subset
+    return distance(m.train, m.inputs, train, inputs), m.inputs, m.train
 
 
 def _rank(m: Measured) -> tuple[float, float, float]:
@@ -135,9 +176,18 @@ def _ends(measured: str) -> tuple[float, float]:
         raise NALMError(f"The summary has a range {measured!r} that cannot be read: write U[1,2).") from None
 
 
-def _sentence(found: Sequence[Measured], exact: bool) -> str:
+def _range_code(train: Range) -> str:
+    return f"Range({train.low:g}, {train.high:g})" if train.kind == "uniform" else repr(train)
+
+
+def _layer_code(layer: Layer) -> str:
+    options = f", options={layer.options!r}" if layer.options else ""
+    return f'Layer("{layer.unit}", {layer.out}{options})'
+
+
+def _sentence(found: Sequence[Measured], exact: bool, asked: str) -> str:
     best, count = found[0], len(found)
-    where = best.problem if exact else f"nearest measured: {best.problem}"
+    where = best.problem if exact else f"nearest measured: {best.problem}; asked for: {asked}"
     cases = f"{count} cases" if count > 1 else "only case"
     if best.success.estimate == 0:
         return f"Nothing measured solves it ({where}): no run of the {cases} was solved."

@@ -28,12 +28,15 @@ MODIFIED = (ModifiedRealNPU, ModifiedNPU)
 
 
 def published(unit: Trainable) -> Recipe:
-    """Return the treatment of a unit as a recipe of 50,000 steps.
+    """Return the treatment of a unit as a recipe of 50,000 steps; a user's unit may bring its own.
 
     >>> from nalm.units import NMU
     >>> published(NMU(2, 1)).penalties
     (('weight', Ramp(weight=10.0, start=20000.0, end=35000.0)),)
     """
+    own = getattr(unit, "recipe", None)
+    if isinstance(own, Recipe):
+        return own
     found = {name: PENALTIES[name] for name in unit.penalties() if name in PENALTIES}
     if isinstance(unit, SATURATING):
         found["weight"] = SLIGHT

@@ -11,7 +11,8 @@ from nalm.discover.law.names import check_names
 from nalm.errors import NALMError
 from nalm.ode.shooting import Samples
 
-FEWEST, MOST_ROWS, MOST_VARIABLES = 8, 400, 6  # samples of a trajectory, rows searched, variables
+FEWEST, MOST_ROWS, MOST_VARIABLES = 8, 400, 6  # samples in all, rows searched, variables
+FEWEST_OF_SEVERAL = 3  # samples of each trajectory
 GROWTH = 1e4  # largest over median value above which a flag is set
 
 
@@ -43,8 +44,9 @@ class Trajectories:
         """Scale the moving variables by their largest size and time by the longest duration; thin evenly if many."""
         sizes, duration = self.scales()
         stride = -(-sum(map(len, self.t)) // MOST_ROWS)
-        t = [(t[::stride] - t[0]) / duration for t in self.t]
-        x = [x[::stride, self.moving] / sizes for x in self.x]
+        rows = [_thinned(len(t), stride) for t in self.t]
+        t = [(t[r] - t[0]) / duration for t, r in zip(self.t, rows, strict=True)]
+        x = [x[r][:, self.moving] / sizes for x, r in zip(self.x, rows, strict=True)]
         run = np.concatenate([np.full(len(part), k) for k, part in enumerate(t)])
         states = np.concatenate(x)
         return Samples(np.concatenate(t), states, run, np.ones(len(run)), states.std(0))
@@ -66,6 +68,11 @@ class Trajectories:
         return found
 
 
+def _thinned(count: int, stride: int) -> np.ndarray:
+    """Return every so manyth row of a trajectory, but enough of them."""
+    return np.arange(0, count, min(stride, max(1, (count - 1) // (FEWEST_OF_SEVERAL - 1))))
+
+
 def checked(t: Any, x: Any, names: Sequence[str] | None) -> Trajectories:
     """Check trajectories given as arrays or lists of arrays."""
     several = _several(x) or _several(t, 1)
@@ -79,6 +86,8 @@ def checked(t: Any, x: Any, names: Sequence[str] | None) -> Trajectories:
         _one(a, b, f" of trajectory {k}" if several else "")
         for k, (a, b) in enumerate(zip(ts, xs, strict=True))
     ]
+    if (samples := sum(len(a) for a, _ in found)) < FEWEST:
+        raise NALMError(f"Trajectories need at least {FEWEST} samples in all, got {samples}: add some.")
     widths = {b.shape[1] for _, b in found}
     if len(widths) != 1:
         raise NALMError(f"All trajectories need the same variables, got {sorted(widths)} columns.")
@@ -117,8 +126,9 @@ def _one(t: Any, x: Any, which: str) -> tuple[Array, Array]:
         )
     if len(t) != len(x):
         raise NALMError(f"x{which} has {len(x)} rows, but there are {len(t)} times: each row needs one.")
-    if len(t) < FEWEST:
-        raise NALMError(f"A trajectory needs at least {FEWEST} samples, got {len(t)}{which}: add some.")
+    fewest = FEWEST_OF_SEVERAL if which else FEWEST
+    if len(t) < fewest:
+        raise NALMError(f"A trajectory needs at least {fewest} samples, got {len(t)}{which}: add some.")
     steps = np.diff(t)
     if not (steps > 0).all():
         k = int(np.argmin(steps > 0))

@@ -22,6 +22,7 @@ from nalm.ode.verdict import Assessment, assess, stiffness
 
 RESTARTS, MAX_TIME = 10, 60.0
 CLEAR = 10.0  # nats by which another structure must be longer; below, it counts as an equally good fit
+WIDE = 1e6  # largest ratio of the ends of an interval of K or of a weight
 STIFF = 50.0  # decays within the distance of two samples
 
 
@@ -37,8 +38,9 @@ def fit(
     """Find a sparse system of ordinary differential equations behind one or several trajectories.
 
     ``t`` is (samples,) and ``x`` (samples, variables), or both are lists of such arrays, one per trajectory. Terms
-    are products of real powers, which can be divided by K + a variable. The verdict, flags and intervals of the
-    result say how far to trust it. The search ends after ``max_time`` seconds with the best system so far.
+    are products of real powers, which can be divided by K + a variable; where these do not suffice, polynomials, other
+    saturations and elementary functions. The verdict, flags and intervals of the result say how far to trust it. The
+    search ends after ``max_time`` seconds with the best system so far.
 
     >>> t = np.linspace(0, 5, 30)
     >>> found = fit(t, 3 * np.exp(-0.5 * t), ["x"], restarts=2)
@@ -83,10 +85,12 @@ def _assemble(search: SystemSearch, data: Trajectories, seed: int, left: Callabl
     if done > 1 and 2 * agreeing <= done:
         flags.append(f"only {agreeing} of {done} restarts found this structure")
     if others and others[0][1] < CLEAR:
-        flags.append("another structure explains the data nearly as well")
+        flags.append(f"another structure explains the data nearly as well: {others[0][0]}")
     found = Assessment(Verdict.NONE, "", (), None, ())
     if shot.joined:
         found = assess(system, search, shot, data, scales.system, left)
+    if found.verdict == Verdict.CONSISTENT and (doubts := _doubts(system)):
+        found = replace(found, verdict=Verdict.NONE, flags=(*found.flags, *doubts))
     return replace(
         system,
         verdict=found.verdict,
@@ -95,6 +99,16 @@ def _assemble(search: SystemSearch, data: Trajectories, seed: int, left: Callabl
         forecast=found.forecast,
         flags=(*flags, *found.flags),
     )
+
+
+def _doubts(system: System) -> list[str]:
+    """Return reasons against the word ``consistent``: no restart agrees, or a number is not determined."""
+    agreeing, done = system.restarts
+    out = ["no restart found this structure by itself"] if done > 1 and not agreeing else []
+    for n in system.intervals:
+        if n.low * n.high > 0 and not 1 / WIDE < n.high / n.low < WIDE:
+            out.append(f"the samples do not determine {n.where}: from {n.low:.2g} to {n.high:.2g}")
+    return out
 
 
 def _with_spread(search: SystemSearch, shot: Shot, seed: int) -> tuple[Shot, Array, list[str]]:
@@ -133,7 +147,7 @@ def _recognise_exponents(search: SystemSearch, shot: Shot) -> Shot:
     fitter, model = search.fitter, shot.model
     errors = fitter.errors(shot)
     for index, (k, i) in enumerate(model.moving, len(model.rates)):
-        found = recognised(model.terms[k].powers[i], max(3 * errors[index], 1e-7))
+        found = recognised(model.terms[k].powers[i], max(3 * errors[index], 1e-6))
         if found is not None and found != 0:
             model = model.fix_exponent(k, i, found)
     if model != shot.model:

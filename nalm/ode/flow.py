@@ -11,7 +11,8 @@ import numpy as np
 from scipy.integrate import DOP853
 
 from nalm.discover.law.expression import Array
-from nalm.ode.model import TINY, Model, Term, raised, steepness, value
+from nalm.ode.factors import TINY, Factor, raised, steepness
+from nalm.ode.model import Model, Term, value
 
 STAGES = DOP853.n_stages
 MOST_STEPS = 40  # of one stretch; one that needs more is stiff or diverges
@@ -97,37 +98,40 @@ def _error(k: Array, y: Array, new: Array, h: Array, tolerance: float) -> Array:
 
 
 class _Terms:
-    """Terms of a model on many states at once; powers that terms share are computed once."""
+    """Terms of a model on many states at once; powers and factors that terms share are computed once."""
 
     def __init__(self, terms: tuple[Term, ...], d: int):
         self.terms = terms
-        self.factors = [[(i, p) for i, p in enumerate(t.powers) if p] for t in terms]
-        self.places = [(k, i) for k, t in enumerate(terms) for i in range(d) if t.powers[i] or t.below == i]
+        self.powers = [[(i, p) for i, p in enumerate(t.powers) if p] for t in terms]
+        self.factors = list(dict.fromkeys(f for t in terms for f in t.factors))
+        self.places = [(k, i) for k, t in enumerate(terms) for i in range(d) if i in t.variables]
 
-    def values(self, x: Array) -> tuple[list[Array], dict[tuple[int, float], Array]]:
-        """Return every term (n,), and the powers that they consist of."""
-        powers = {f: raised(x[:, f[0]], f[1]) for fs in self.factors for f in fs}
-        out = []
-        for t, fs in zip(self.terms, self.factors, strict=True):
-            v = _product([powers[f] for f in fs], x)
-            out.append(v if t.below is None else v / (t.half + x[:, t.below]))
-        return out, powers
+    def values(self, x: Array) -> tuple[list[Array], dict[object, Array]]:
+        """Return every term (n,), and the powers and factors that they consist of."""
+        made: dict[object, Array] = {f: raised(x[:, f[0]], f[1]) for fs in self.powers for f in fs}
+        made |= {f: f.value(x) for f in self.factors}
+        keys = zip(self.terms, self.powers, strict=True)
+        return [_product([made[f] for f in (*fs, *t.factors)], x) for t, fs in keys], made
 
-    def slopes(self, x: Array, values: list[Array], powers: dict[tuple[int, float], Array]) -> list[Array]:
+    def rest(self, k: int, left_out: object, made: dict[object, Array]) -> list[Array]:
+        """Return the powers and factors of a term but one."""
+        return [made[f] for f in (*self.powers[k], *self.terms[k].factors) if f != left_out]
+
+    def slopes(self, x: Array, made: dict[object, Array]) -> list[Array]:
         """Return the derivatives of terms in variables, in the order of ``places``."""
+        steep: dict[tuple[Factor, int], Array] = {
+            (f, i): f.slope(i, x) for f in self.factors for i in f.variables
+        }
         out = []
         for k, i in self.places:
-            t, fs = self.terms[k], self.factors[k]
-            p = t.powers[i]
-            slope = np.zeros(len(x))
+            p, slope = self.terms[k].powers[i], np.zeros(len(x))
             if p:
-                rest = [powers[f] for f in fs if f[0] != i]
-                if p != 1:
-                    rest.append(steepness(x[:, i], p))
-                slope = _product(rest, x)
-                if t.below is not None:
-                    slope = slope / (t.half + x[:, t.below])
-            out.append(slope if t.below != i else slope - values[k] / (t.half + x[:, i]))
+                rest = self.rest(k, (i, p), made)
+                slope = _product([*rest, steepness(x[:, i], p)] if p != 1 else rest, x)
+            for f in self.terms[k].factors:
+                if i in f.variables:
+                    slope = slope + _product([*self.rest(k, f, made), steep[f, i]], x)
+            out.append(slope)
         return out
 
 
@@ -153,8 +157,8 @@ def _plain(model: Model) -> Callable[[Array], Array]:
 def _rates(model: Model, extra: tuple[Term, ...], d: int) -> Callable[[Array], Array]:
     """Return the right-hand side of the states and of all their slopes."""
     c, made = model.matrix(), _Terms(model.terms, d)
-    exponents, halves, n_rates = model.moving, model.saturating, len(model.rates)
-    own = n_rates + len(exponents) + len(halves)
+    exponents, inner, n_rates = model.moving, model.inner_places(), len(model.rates)
+    own = len(model.numbers())
     shared = np.zeros((n_rates, d, len(model.terms)))
     for e in model.entries:
         shared[e.rate, e.equation, e.term] += e.factor
@@ -162,10 +166,10 @@ def _rates(model: Model, extra: tuple[Term, ...], d: int) -> Callable[[Array], A
 
     def rates(y: Array) -> Array:
         x = y[:, :, 0]
-        values, powers = made.values(x)
+        values, parts = made.values(x)
         terms = np.stack(values, -1)  # (n, terms)
         jacobian = np.zeros((len(x), d, d))
-        for (k, i), s in zip(made.places, made.slopes(x, values, powers), strict=True):
+        for (k, i), s in zip(made.places, made.slopes(x, parts), strict=True):
             jacobian[:, :, i] += s[:, None] * c[:, k]
         out = np.empty_like(y)
         out[:, :, 0] = terms @ c.T
@@ -175,10 +179,11 @@ def _rates(model: Model, extra: tuple[Term, ...], d: int) -> Callable[[Array], A
         logs = {i: np.log(np.maximum(x[:, i], TINY)) for _, i in exponents}
         for place, (k, i) in enumerate(exponents, n_rates):
             forced[:, :, place] += (terms[:, k] * logs[i])[:, None] * c[:, k]
-        for place, k in enumerate(halves, n_rates + len(exponents)):
-            t = model.terms[k]
-            less = -terms[:, k] * t.half / (t.half + x[:, t.below])  # in log K
-            forced[:, :, place] += less[:, None] * c[:, k]
+        for k, m, first, _ in inner:
+            f = model.terms[k].factors[m]
+            rest = _product(made.rest(k, f, parts), x)
+            for place, steep in enumerate(f.number_slopes(x), first):
+                forced[:, :, place] += (rest * steep)[:, None] * c[:, k]
         if extra:
             columns = np.stack([value(t, x) for t in extra], -1)
             for j in range(d):

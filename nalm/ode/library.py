@@ -1,10 +1,11 @@
-"""The library: all terms that an equation can be made of."""
+"""The first library: products of powers, and rates that saturate. ``families.py`` has the others."""
 
 import itertools
 from collections.abc import Sequence
 
 import numpy as np
 
+from nalm.ode.factors import Saturation
 from nalm.ode.model import Term
 
 POWERS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)  # of variables that are never negative
@@ -31,10 +32,10 @@ def library(signed: np.ndarray) -> list[Term]:
     for below in np.flatnonzero(~signed).tolist():
         for other, half in itertools.product(range(d), HALVES):  # itself: alone
             one = tuple(1.0 if n in (below, other) else 0.0 for n in range(d))
-            found.append(Term(one, below=below, half=half))
+            found.append(Term(one, (Saturation(below, half),)))
     return found
 
 
 def whole(terms: Sequence[Term]) -> list[int]:
     """Return the indices of terms with integer exponents."""
-    return [k for k, t in enumerate(terms) if all(float(p).is_integer() for p in t.powers)]
+    return [k for k, t in enumerate(terms) if t.whole()]

@@ -1,9 +1,9 @@
 """A sparse system during the search: terms that equations share, their rates, and the slopes of the terms.
 
-.. math:: \\dot x_j = \\sum_k c_{jk} \\prod_i x_i^{p_{ki}} \\, / \\, (K_k + x_{b_k})
+.. math:: \\dot x_j = \\sum_k c_{jk} \\prod_i x_i^{p_{ki}} \\prod_m f_{km}(x)
 
-A term is a product of powers, as in a power unit, divided by the denominator of a saturating rate where it has one; an
-equation is a weighted sum, as in a NAU. Variables and time are scaled to about 1.
+A term is a product of powers, as in a power unit, times further factors where it has them: the denominator of a
+saturating rate, or a function; an equation is a weighted sum, as in a NAU. Variables and time are scaled to about 1.
 """
 
 from dataclasses import dataclass, replace
@@ -12,27 +12,37 @@ import numpy as np
 
 from nalm.discover.fit.description_length import FREE, NICE, SYMBOL
 from nalm.discover.law.expression import Array
+from nalm.ode.factors import Factor, Saturation, raised, steepness
 
-EXPONENTS = 0.01, 4.0  # bounds of fitted exponents
-TINY = 1e-6  # smallest scaled variable of which a fractional power is taken
+EXPONENTS = 0.01, 6.0  # bounds of fitted exponents
 
 
 @dataclass(frozen=True)
 class Term:
-    """A product of powers, one exponent per variable; with ``below`` it is divided by K + that variable.
+    """A product of powers, one exponent per variable, and of further factors.
 
-    >>> Term((0.5, 1.0)), Term((1.0, 0.0), below=0, half=0.3)
-    (Term(powers=(0.5, 1.0), below=None, half=0.0), Term(powers=(1.0, 0.0), below=0, half=0.3))
+    >>> Term((0.5, 1.0)), Term((1.0, 0.0), (Saturation(0, half=0.3),))
+    (Term(powers=(0.5, 1.0), factors=()),
+     Term(powers=(1.0, 0.0), factors=(Saturation(variable=0, half=0.3, order=1.0),)))
     """
 
     powers: tuple[float, ...]
-    below: int | None = None
-    half: float = 0.0  # K: the value at which the rate is half of its largest
+    factors: tuple[Factor, ...] = ()
 
     @property
-    def shape(self) -> tuple[tuple[int, ...], int | None]:
-        """The variables that it multiplies and the one that saturates: the term without its numbers."""
-        return tuple(i for i, p in enumerate(self.powers) if p), self.below
+    def shape(self) -> tuple[tuple[int, ...], tuple[object, ...]]:
+        """The variables that it multiplies or (as ~i) divides by, and its factors: the term without its numbers."""
+        variables = tuple(i if p > 0 else ~i for i, p in enumerate(self.powers) if p)
+        return variables, tuple(f.shape for f in self.factors)
+
+    @property
+    def variables(self) -> set[int]:
+        """The variables that it depends on."""
+        return {i for i, p in enumerate(self.powers) if p}.union(*(f.variables for f in self.factors))
+
+    def whole(self) -> bool:
+        """Tell whether all exponents are integers."""
+        return all(float(p).is_integer() for p in self.powers)
 
 
 @dataclass(frozen=True)
@@ -65,28 +75,35 @@ class Model:
         ]
 
     @property
-    def saturating(self) -> list[int]:
-        """The terms with a denominator."""
-        return [k for k, t in enumerate(self.terms) if t.below is not None]
+    def inner(self) -> list[tuple[int, int]]:
+        """The factors with numbers that are fitted, as (term, place of the factor)."""
+        return [(k, m) for k, t in enumerate(self.terms) for m, f in enumerate(t.factors) if f.numbers()]
 
     def numbers(self) -> Array:
-        """Return the numbers that are fitted: rates, moving exponents, logarithms of K."""
+        """Return the numbers that are fitted: rates, moving exponents, numbers of factors."""
         exponents = [self.terms[k].powers[i] for k, i in self.moving]
-        halves = [float(np.log(self.terms[k].half)) for k in self.saturating]
-        return np.array([*self.rates, *exponents, *halves])
+        inside = [n for k, m in self.inner for n in self.terms[k].factors[m].numbers()]
+        return np.array([*self.rates, *exponents, *inside])
+
+    def inner_places(self) -> list[tuple[int, int, int, int]]:
+        """Return (term, place of the factor, first number, end) for the factors with fitted numbers."""
+        at, out = len(self.rates) + len(self.moving), []
+        for k, m in self.inner:
+            end = at + len(self.terms[k].factors[m].numbers())
+            out.append((k, m, at, end))
+            at = end
+        return out
 
     def renumbered(self, values: Array) -> "Model":
         """Return the same structure with other numbers."""
-        rest = iter(values[len(self.rates) :].tolist())
-        powers = [list(t.powers) for t in self.terms]
-        for k, i in self.moving:
-            powers[k][i] = float(np.clip(next(rest), *EXPONENTS))
-        halves = {k: float(np.exp(np.clip(next(rest), -12, 12))) for k in self.saturating}
-        terms = (
-            Term(tuple(p), t.below, halves.get(k, 0.0))
-            for k, (t, p) in enumerate(zip(self.terms, powers, strict=True))
-        )
-        return replace(self, terms=tuple(terms), rates=tuple(values[: len(self.rates)].tolist()))
+        at = len(self.rates)
+        powers, factors = [list(t.powers) for t in self.terms], [list(t.factors) for t in self.terms]
+        for place, (k, i) in enumerate(self.moving, at):
+            powers[k][i] = float(np.clip(values[place], *EXPONENTS))
+        for k, m, first, end in self.inner_places():
+            factors[k][m] = factors[k][m].renumbered(values[first:end].tolist())
+        terms = (Term(tuple(p), tuple(f)) for p, f in zip(powers, factors, strict=True))
+        return replace(self, terms=tuple(terms), rates=tuple(values[:at].tolist()))
 
     def matrix(self) -> Array:
         """Return the coefficients, (equations, terms)."""
@@ -106,12 +123,20 @@ class Model:
         """Remove one entry, and the term and rate that only it used."""
         return built(self, [e for n, e in enumerate(self.entries) if n != dropped])
 
-    def remove_saturation(self, k: int, *, large: bool) -> "Model":
-        """Replace a saturating term by its limit for a large K, or for a small K: one power of x less."""
+    def exchange_factor(self, k: int, m: int, new: Factor) -> "Model":
+        """Put another factor into the place of one of term k."""
         t = self.terms[k]
-        lower = Term(tuple(p - (i == t.below) for i, p in enumerate(t.powers)))
-        plain, size = (replace(t, below=None, half=0.0), t.half + 1) if large else (lower, 1.0)
-        terms = tuple(plain if n == k else u for n, u in enumerate(self.terms))
+        changed = replace(t, factors=tuple(new if n == m else f for n, f in enumerate(t.factors)))
+        return replace(self, terms=tuple(changed if n == k else u for n, u in enumerate(self.terms)))
+
+    def remove_saturation(self, k: int, m: int, *, large: bool) -> "Model":
+        """Replace a saturating factor of term k by its limit for a large K, or for a small K: n powers of x less."""
+        t, f = self.terms[k], self.terms[k].factors[m]
+        assert isinstance(f, Saturation)
+        rest = tuple(other for n, other in enumerate(t.factors) if n != m)
+        powers = tuple(p - f.order * (i == f.variable and not large) for i, p in enumerate(t.powers))
+        size = f.half + 1 if large else 1.0
+        terms = tuple(Term(powers, rest) if n == k else u for n, u in enumerate(self.terms))
         scaled = {e.rate for e in self.entries if e.term == k}
         rates = tuple(r / size if n in scaled else r for n, r in enumerate(self.rates))
         return replace(self, terms=terms, rates=rates)
@@ -145,7 +170,7 @@ class Model:
                 if p:
                     nice = (k, i) in self.settled
                     total += SYMBOL + (0.0 if nice and p == 1 else NICE if nice else FREE)
-            total += (FREE + 2 * SYMBOL) * (t.below is not None)
+            total += sum(f.price for f in t.factors)
         return total + SYMBOL * len(self.entries)
 
     @property
@@ -169,41 +194,35 @@ def built(model: Model, entries: list[Entry]) -> Model:
     )
 
 
-def raised(x: Array, power: float) -> Array:
-    """Return x**power; a fractional power of a negative number is that of a tiny one."""
-    if power == 1:
-        return x
-    if power == 2:
-        return x * x
-    if power > 0 and power % 1 == 0:
-        return x ** int(power)
-    if power == 0.5:
-        return np.sqrt(np.maximum(x, TINY))
-    return np.maximum(x, TINY) ** power
-
-
-def steepness(x: Array, power: float) -> Array:
-    """Return the derivative of x**power; 0 where a fractional power is that of a tiny number."""
-    slope = power * raised(x, power - 1)
-    return slope if power % 1 == 0 else np.where(x > TINY, slope, 0.0)
-
-
 def value(term: Term, x: Array) -> Array:
     """Evaluate a term on states (..., variables)."""
     product = np.ones(x.shape[:-1])
     for i, p in enumerate(term.powers):
         if p:
             product = product * raised(x[..., i], p)
-    return product if term.below is None else product / (term.half + x[..., term.below])
+    for f in term.factors:
+        product = product * f.value(x)
+    return product
 
 
 def slope(term: Term, i: int, x: Array) -> Array:
     """Return the derivative of a term in one variable."""
-    p = term.powers[i]
-    if not p and term.below != i:
-        return np.zeros(x.shape[:-1])
-    rest = replace(term, powers=tuple(q if n != i else 0.0 for n, q in enumerate(term.powers)))
-    out = value(rest, x) * (steepness(x[..., i], p) if p not in (0.0, 1.0) else p)
-    if term.below == i:
-        out = out - value(term, x) / (term.half + x[..., i])
+    out, p = np.zeros(x.shape[:-1]), term.powers[i]
+    if p:
+        rest = replace(term, powers=tuple(q if n != i else 0.0 for n, q in enumerate(term.powers)))
+        out = value(rest, x) * (steepness(x[..., i], p) if p != 1 else 1.0)
+    for m, f in enumerate(term.factors):
+        if i in f.variables:
+            out = out + value(without(term, m), x) * f.slope(i, x)
     return out
+
+
+def without(term: Term, m: int) -> Term:
+    """Return the term without one of its factors."""
+    return replace(term, factors=tuple(f for n, f in enumerate(term.factors) if n != m))
+
+
+def inner_slopes(term: Term, m: int, x: Array) -> list[Array]:
+    """Return the derivatives of a term in the numbers of one of its factors."""
+    rest = value(without(term, m), x)
+    return [rest * s for s in term.factors[m].number_slopes(x)]

@@ -1,4 +1,4 @@
-"""Moves from a model to a simpler one: drop entries, fix exponents, remove saturation, tie rates, merge terms.
+"""Moves from a model to a simpler one: drop entries, fix exponents and arguments, remove saturation, tie rates, merge.
 
 The standard errors of the numbers tell how far a move is from the fitted model.
 """
@@ -9,11 +9,22 @@ from dataclasses import replace
 import numpy as np
 
 from nalm.discover.law.expression import Array
+from nalm.ode.factors import Applied, Factor, Saturation
 from nalm.ode.model import Model, built
 
 CLEARLY = 3.0  # standard errors
 
 Move = tuple[float, Model]  # how many standard errors the simpler model is away, and the model
+
+
+def standard_errors(slopes: Array, mean_square: float) -> Array:
+    """Return standard errors of numbers (linear approximation) from the slopes of the residuals, (rows, numbers)."""
+    norm = np.sqrt(np.square(slopes).sum(0))
+    norm = np.where((norm > 0) & np.isfinite(norm), norm, 1.0)
+    _, s, right = np.linalg.svd(np.nan_to_num(slopes / norm), full_matrices=False)
+    inverse = 1 / np.maximum(s, 1e-10 * s[0] + 1e-300)
+    noise = np.sqrt(mean_square * len(slopes) / max(len(slopes) - slopes.shape[1], 1))
+    return np.asarray(noise * np.sqrt(((right.T * inverse) ** 2).sum(1)) / norm)
 
 
 def dropped_entries(model: Model, errors: Array) -> Iterator[Move]:
@@ -41,11 +52,26 @@ def fixed_exponents(model: Model, errors: Array) -> Iterator[Move]:
 
 
 def removed_saturations(model: Model, errors: Array) -> Iterator[Move]:
-    """Replace a saturating term by its limits for a large and for a small K."""
-    for index, k in enumerate(model.saturating, len(model.rates) + len(model.moving)):
-        large, small = (abs(np.log(model.terms[k].half) - at) / errors[index] for at in (3.0, -5.0))
-        yield large, model.remove_saturation(k, large=True)
-        yield small, model.remove_saturation(k, large=False)
+    """Replace a saturating factor by its limits for a large and for a small K."""
+    for k, m, index, _ in model.inner_places():
+        factor = model.terms[k].factors[m]
+        if isinstance(factor, Saturation):
+            at = float(np.log(factor.half))
+            yield abs(at - 3.0 * factor.order) / errors[index], model.remove_saturation(k, m, large=True)
+            yield abs(at + 5.0 * factor.order) / errors[index], model.remove_saturation(k, m, large=False)
+
+
+def fixed_arguments(model: Model, errors: Array, scales: Array) -> Iterator[Move]:
+    """Fix a fitted argument of a function where it is a multiple of a half in the units of the data."""
+    for k, m, index, end in model.inner_places():
+        factor = model.terms[k].factors[m]
+        if isinstance(factor, Applied) and end == index + 1:
+            first = factor.variables[0]
+            size = abs(factor.weights[first]) / scales[first]
+            if nice := round(2 * size) / 2:
+                weights = tuple(w * nice / size for w in factor.weights)
+                fixed = replace(factor, weights=weights, free=False)
+                yield abs(np.log(size / nice)) / errors[index], model.exchange_factor(k, m, fixed)
 
 
 def tied_rates(model: Model, errors: Array, scales: Array) -> Iterator[Move]:
@@ -71,8 +97,14 @@ def merged_terms(model: Model) -> Iterator[Model]:
             where = [{e.equation for e in model.entries if e.term == k} for k in (a, b)]
             if t.shape == u.shape and not where[0] & where[1]:
                 powers = tuple((p + q) / 2 for p, q in zip(t.powers, u.powers, strict=True))
-                one = replace(t, powers=powers, half=float(np.sqrt(t.half * u.half)))
+                factors = tuple(map(_between, t.factors, u.factors))
+                one = replace(t, powers=powers, factors=factors)
                 freed = {(a, i) for i, (p, q) in enumerate(zip(t.powers, u.powers, strict=True)) if p != q}
                 entries = [replace(e, term=a) if e.term == b else e for e in model.entries]
                 terms = tuple(one if k == a else v for k, v in enumerate(model.terms))
                 yield built(replace(model, terms=terms, settled=model.settled - freed), entries)
+
+
+def _between(a: Factor, b: Factor) -> Factor:
+    """Return a factor with numbers between those of two factors of one shape."""
+    return a.renumbered([(p + q) / 2 for p, q in zip(a.numbers(), b.numbers(), strict=True)])

@@ -13,7 +13,15 @@ import numpy as np
 
 from nalm.discover.law.expression import Array
 from nalm.ode.model import Entry, Model, Term
-from nalm.ode.moves import dropped_entries, fixed_exponents, merged_terms, removed_saturations, tied_rates
+from nalm.ode.moves import (
+    dropped_entries,
+    fixed_arguments,
+    fixed_exponents,
+    merged_terms,
+    removed_saturations,
+    standard_errors,
+    tied_rates,
+)
 from nalm.ode.shooting import Samples, Shot, condensed, gaps, matched, shoot
 
 FLOOR = 1e-14  # of the mean square over the spread: what computed data may leave
@@ -72,24 +80,20 @@ class Fitter:
             best = min(best, found, key=self.length)
         return best
 
-    def errors(self, shot: Shot) -> Array:
-        """Return standard errors of the numbers from the slopes (linear approximation)."""
+    def errors(self, shot: Shot, least: float = 1e-20) -> Array:
+        """Return standard errors of the numbers from the slopes, to first order, for an error of ``least`` or more."""
         lead = len(self.samples.first) * self.samples.x.shape[1]
         flat = (self.samples.scale[:, :, None] * shot.slopes).reshape(self.count, -1)
-        norm = np.sqrt(np.square(flat).sum(0))
-        norm = np.where((norm > 0) & np.isfinite(norm), norm, 1.0)
-        _, s, right = np.linalg.svd(np.nan_to_num(flat / norm), full_matrices=False)
-        inverse = 1 / np.maximum(s, 1e-10 * s[0] + 1e-300)
-        noise = np.sqrt(max(shot.error, 1e-20) * self.count / max(self.count - flat.shape[1], 1))
-        return (noise * np.sqrt(((right.T * inverse) ** 2).sum(1)) / norm)[lead:]
+        return standard_errors(flat, max(shot.error, least))[lead:]
 
     def _simpler(self, shot: Shot) -> Iterator[Model]:
         """Yield models with one number or entry less, the ones that the standard errors favour first."""
-        model, errors = shot.model, np.maximum(self.errors(shot), 1e-12)
+        model, errors = shot.model, np.maximum(self.errors(shot, FLOOR), 1e-12)
         moves = itertools.chain(
             dropped_entries(model, errors),
             fixed_exponents(model, errors),
             removed_saturations(model, errors),
+            fixed_arguments(model, errors, self.scales),
             tied_rates(model, errors, self.scales),
         )
         simpler = [(far, m.merged()) for far, m in moves if m.entries]
@@ -160,9 +164,16 @@ def _kept_columns(model: Model, rest: Model, dropped: int | None, lead: int) -> 
         lost = model.entries[dropped]
         kept[lead + lost.rate] = any(e.rate == lost.rate for e in rest.entries)
         gone = all(e.term != lost.term for e in rest.entries)
-        for index, (k, _) in enumerate(model.moving, lead + len(model.rates)):
-            kept[index] = not (gone and k == lost.term)
+        inner = [(k, index) for k, _, first, end in model.inner_places() for index in range(first, end)]
+        for k, index in [(k, n) for n, (k, _) in enumerate(model.moving, len(model.rates))] + inner:
+            kept[lead + index] = not (gone and k == lost.term)
     return kept
+
+
+def _close(a: Term, b: Term) -> bool:
+    """Tell whether two terms have one shape, and exponents that differ by less than 1."""
+    far = max((abs(p - q) for p, q in zip(a.powers, b.powers, strict=True)), default=0.0)
+    return a.shape == b.shape and far < 1
 
 
 def _unit(a: Array) -> Array:
@@ -172,15 +183,11 @@ def _unit(a: Array) -> Array:
 
 def _with(model: Model, j: int, term: Term) -> Model | None:
     """Add an entry with a rate near 0; return None if the equation has such a term already."""
-    if any(e.equation == j and model.terms[e.term].shape == term.shape for e in model.entries):
+    if any(e.equation == j and _close(model.terms[e.term], term) for e in model.entries):
         return None
     k = next((n for n, t in enumerate(model.terms) if t == term), len(model.terms))
     new = k == len(model.terms)
-    settled = {
-        (k, i)
-        for i, p in enumerate(term.powers)
-        if p and (float(2 * p).is_integer() or term.below is not None)
-    }
+    settled = {(k, i) for i, p in enumerate(term.powers) if p and (float(2 * p).is_integer() or term.factors)}
     return Model(
         (*model.terms, term) if new else model.terms,
         (*model.entries, Entry(j, k, len(model.rates))),

@@ -1,16 +1,20 @@
 """From the scaled model of the search to the units of the data: coefficients, equations and intervals."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from nalm.discover.law import Law
 from nalm.discover.law.constants import recognised
-from nalm.discover.law.expression import Array, Input, Node, Sum, powered, weighted
+from nalm.discover.law.expression import Array, Function, Input, Node, Sum, powered, weighted
 from nalm.ode.data import Trajectories
+from nalm.ode.factors import Applied, Factor, Saturation
 from nalm.ode.model import Model
 from nalm.ode.system import Number, System
+
+TINY_ERROR = 1e-6  # of the numbers: they are those of samples without noise
+Factors = dict[tuple[int, int], Factor]  # by term and place
 
 
 @dataclass
@@ -29,22 +33,37 @@ class DataScales:
             term = model.terms[e.term]
             c = model.rates[e.rate] * e.factor * self.sizes[e.equation] / self.duration
             c /= float(np.prod([s**p for s, p in zip(self.sizes, term.powers, strict=True)]))
-            out.append(float(c if term.below is None else c * self.sizes[term.below]))
+            for f in term.factors:
+                if isinstance(f, Saturation):
+                    c *= self.sizes[f.variable] ** f.order
+            out.append(float(c))
         return out
 
-    def laws(self, model: Model, coefficients: Sequence[float], halves: dict[int, float]) -> tuple[Law, ...]:
+    def factors(self, model: Model) -> Factors:
+        """Return the factors of every term in the units of the data."""
+        return {(k, m): self._factor(f) for k, t in enumerate(model.terms) for m, f in enumerate(t.factors)}
+
+    def _factor(self, factor: Factor) -> Factor:
+        if isinstance(factor, Saturation):
+            return replace(factor, half=float(factor.half * self.sizes[factor.variable] ** factor.order))
+        weights = (float(f"{w / s:.14g}") for w, s in zip(factor.weights, self.sizes, strict=True))
+        return replace(factor, weights=tuple(weights))
+
+    def laws(self, model: Model, coefficients: Sequence[float], factors: Factors) -> tuple[Law, ...]:
         """Build the equations; variables that never change have 0."""
         moving = self.data.moving
+        inputs = [Input(i) for i in moving]
         rows: dict[int, tuple[list[Node], list[float], float]] = {
             j: ([], [], 0.0) for j in range(len(self.data.names))
         }
         for e, c in zip(model.entries, coefficients, strict=True):
             term = model.terms[e.term]
-            nodes: list[Node] = [Input(moving[i]) for i in range(len(term.powers))]
+            nodes: list[Node] = list(inputs)
             powers = list(term.powers)
-            if term.below is not None:
-                nodes.append(Sum((Input(moving[term.below]),), (1.0,), halves[e.term]))
-                powers.append(-1.0)
+            for m in range(len(term.factors)):
+                node, power = _node(factors[e.term, m], inputs)
+                nodes.append(node)
+                powers.append(power)
             j = moving[e.equation]
             if any(powers):
                 rows[j][0].append(powered(nodes, powers))
@@ -55,9 +74,7 @@ class DataScales:
 
     def system(self, model: Model) -> System:
         """Convert a model with all its digits to a system without a verdict."""
-        below = {k: model.terms[k].below for k in model.saturating}
-        halves = {k: float(model.terms[k].half * self.sizes[i]) for k, i in below.items() if i is not None}
-        return System(self.laws(model, self.coefficients(model), halves))
+        return System(self.laws(model, self.coefficients(model), self.factors(model)))
 
     def starts(self, moving: Array) -> tuple[tuple[float, ...], ...]:
         """Return the first states of all variables: fitted, or as given where a variable never changes."""
@@ -70,14 +87,15 @@ class DataScales:
     ) -> tuple[tuple[Law, ...], list[Number]]:
         """Build the equations with numbers recognised or rounded to a tenth of their error, and all intervals."""
         coefficients, of_rates = self._rates(model, spread, errors)
-        halves, of_halves = self._halves(model, spread, errors)
-        intervals = [*of_rates, *self._exponents(model, spread), *of_halves]
-        return self.laws(model, coefficients, halves), intervals
+        factors, inside = self._inner(model, spread, errors)
+        intervals = [*of_rates, *self._exponents(model, spread), *inside]
+        return self.laws(model, coefficients, factors), intervals
 
     def _rates(self, model: Model, spread: Array, errors: Array) -> tuple[list[float], list[Number]]:
         """Round the rates; entries of one rate and one size get the same number."""
         names, texts = self.data.names, self._texts(model)
-        keep = bool(model.moving)  # errors of rates and free exponents depend on each other: keep all digits
+        # errors of rates, free exponents and arguments depend on each other: keep all digits
+        keep = bool(model.moving) or (_has_arguments(model) and bool(errors.max() > TINY_ERROR))
         shown: dict[int, float] = {}
         coefficients, intervals = [], []
         for e, c in zip(model.entries, self.coefficients(model), strict=True):
@@ -99,17 +117,31 @@ class DataScales:
             out.append(_interval(where, model.terms[k].powers[i], spread[index]))
         return out
 
-    def _halves(self, model: Model, spread: Array, errors: Array) -> tuple[dict[int, float], list[Number]]:
-        """Round K of every saturating term; its interval is symmetric in log K."""
-        texts, halves, intervals = self._texts(model), {}, []
-        for index, k in enumerate(model.saturating, len(model.rates) + len(model.moving)):
-            below = model.terms[k].below
-            assert below is not None
-            half = model.terms[k].half * self.sizes[below]
-            halves[k] = rounded(half, half * max(errors[index], spread[index]))
-            low, high = (float(half * np.exp(s * 1.96 * min(spread[index], 50.0))) for s in (-1, 1))
-            intervals.append(Number(f"K of {texts[k]}", halves[k], low, high))
-        return halves, intervals
+    def _inner(self, model: Model, spread: Array, errors: Array) -> tuple[Factors, list[Number]]:
+        """Round the numbers of factors; intervals of K and of weights are symmetric in the logarithm."""
+        texts, names = self._texts(model), [self.data.names[i] for i in self.data.moving]
+        factors, intervals = self.factors(model), []
+        for k, m, first, end in model.inner_places():
+            factor, wide = factors[k, m], min(spread[first], 50.0)
+            unsure = max(errors[first], spread[first])
+            around = [float(np.exp(s * 1.96 * wide)) for s in (-1, 1)]
+            if isinstance(factor, Saturation):
+                half = rounded(factor.half, factor.half * unsure)
+                intervals.append(Number(f"K of {texts[k]}", half, *(factor.half * a for a in around)))
+                factors[k, m] = replace(factor, half=half)
+                continue
+            i = factor.variables[0]
+            weight = factor.weights[i]
+            near = rounded(weight, abs(weight) * unsure)
+            low, high = sorted(weight * a for a in around)
+            intervals.append(Number(f"weight of {names[i]} in {texts[k]}", near, low, high))
+            offset = factor.offset
+            if end > first + 1:
+                offset = rounded(offset, max(errors[first + 1], spread[first + 1]))
+                intervals.append(_interval(f"offset in {texts[k]}", offset, spread[first + 1]))
+            weights = tuple(float(w * near / weight) for w in factor.weights)
+            factors[k, m] = replace(factor, weights=weights, offset=offset)
+        return factors, intervals
 
     def _same_size(self, model: Model, rate: int) -> bool:
         """Tell whether several entries share a rate and have the same size in the units of the data."""
@@ -117,12 +149,36 @@ class DataScales:
         return len(sizes) > 1 and bool(np.allclose(sizes, sizes[0], rtol=1e-9))
 
     def _texts(self, model: Model) -> list[str]:
-        """Return every term as text without its numbers."""
+        """Return every term as text, with its exponents and without its other numbers."""
         out, names = [], [self.data.names[i] for i in self.data.moving]
         for t in model.terms:
-            above = "*".join(names[i] for i, p in enumerate(t.powers) if p) or "1"
-            out.append(above if t.below is None else f"{above}/(K + {names[t.below]})")
+            above = [_power_text(n, p) for n, p in zip(names, t.powers, strict=True) if p]
+            above += [_applied_text(f, names) for f in t.factors if isinstance(f, Applied)]
+            below = [_power_text(names[f.variable], f.order) for f in t.factors if isinstance(f, Saturation)]
+            out.append("/".join(["*".join(above) or "1", *(f"(K + {b})" for b in below)]))
         return out
+
+
+def _has_arguments(model: Model) -> bool:
+    return any(isinstance(model.terms[k].factors[m], Applied) for k, m in model.inner)
+
+
+def _node(factor: Factor, inputs: Sequence[Node]) -> tuple[Node, float]:
+    """Return a factor in the units of the data as an expression, and its exponent."""
+    if isinstance(factor, Saturation):
+        return Sum((powered([inputs[factor.variable]], [factor.order]),), (1.0,), factor.half), -1.0
+    return Function(factor.name, weighted(inputs, factor.weights, factor.offset)), factor.power
+
+
+def _power_text(name: str, power: float) -> str:
+    return name if power == 1 else f"{name}**{power:.3g}"
+
+
+def _applied_text(factor: Applied, names: Sequence[str]) -> str:
+    """Return a function as text, without the sizes of its weights."""
+    signs = [("-" if factor.weights[i] < 0 else "+", names[i]) for i in factor.variables]
+    inside = " ".join(f"{s} {n}" for s, n in signs).removeprefix("+ ").replace("- ", "-", signs[0][0] == "-")
+    return _power_text(f"{factor.name}({inside})", factor.power)
 
 
 def rounded(value: float, error: float) -> float:

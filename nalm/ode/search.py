@@ -5,21 +5,28 @@ result is fitted once more to all samples with equal weights; the shortest descr
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from nalm.discover.law.expression import Array
 from nalm.discover.problem import TimeUpError
+from nalm.ode.combination import combined
+from nalm.ode.dense import pruned_polynomial
+from nalm.ode.families import Space, families, polynomials
 from nalm.ode.library import library
 from nalm.ode.model import Model, Term
 from nalm.ode.path import Path, splined
 from nalm.ode.refine import FLOOR, Fitter
-from nalm.ode.selection import Integrals, combined, proposed
+from nalm.ode.selection import Integrals, proposed
 from nalm.ode.shooting import Samples, Shot, shoot
 
 PROPOSALS, FEWER = 8, 4  # structures that are fitted, in the first restart and in the others
+SOON = 2  # of those of the first library, before other families are looked at
+LONGER = 20  # steps of a fit with numbers inside functions
+NOISY = 1.2  # times the noise: what is left of samples that are explained
+CLEAN = 0.05  # distance of twice an exponent from an integer
 LEAST = 1e-4  # smallest initial state of variables that are never negative, over their largest value
 
 
@@ -45,6 +52,7 @@ class SystemSearch:
     signed: np.ndarray
     check: Callable[[], None]
     terms: list[Term] = field(default_factory=list)
+    special: bool = False  # the terms are those of a family, not of the first library
     found: list[Shot | None] = field(default_factory=list)  # by restart; None where time was up
     best: Shot | None = None
 
@@ -69,9 +77,13 @@ class SystemSearch:
 def prepared(samples: Samples, scales: Array, check: Callable[[], None]) -> SystemSearch:
     """Prepare the path between the samples and the library; signs that noise explains do not count."""
     path = splined(samples)
-    samples = replace(samples, tolerance=float(np.clip(1e-3 * np.median(path.noise), 1e-9, 1e-4)))
-    low = samples.x.min(0)
-    signed = low < -np.maximum(4 * path.noise * samples.spread, 1e-9)
+    noise = path.noise.size
+    samples = replace(
+        samples,
+        tolerance=float(np.clip(1e-3 * np.median(noise), 1e-9, 1e-4)),
+        relative=path.noise.weights(path.nodes),
+    )
+    signed = samples.x.min(0) < -np.maximum(4 * noise * samples.spread, 1e-9)
     return SystemSearch(samples, path, scales, signed, check, library(signed))
 
 
@@ -110,33 +122,111 @@ def _rough(search: SystemSearch) -> Shot:
     form = Integrals(search.path, search.samples, lambda: None)
     d = search.samples.x.shape[1]
     plain = tuple(
-        t for t in search.terms if t.below is None and sum(t.powers) <= 1 and set(t.powers) <= {0.0, 1.0}
+        t for t in search.terms if not t.factors and sum(t.powers) <= 1 and set(t.powers) <= {0.0, 1.0}
     )
-    (model,) = combined([[form.solved(j, plain)] for j in range(d)], len(search.samples.inner), 1)
+    ((_, model),) = combined([[form.solved(j, plain)] for j in range(d)], len(search.samples.inner), 1)
     slopes = np.zeros((*search.samples.x.shape, len(search.samples.first) * d + len(model.numbers())))
     return Shot(model, search.nodes, np.inf, slopes, False)
 
 
 def _restart(search: SystemSearch, k: int, seed: int) -> Shot:
     """Search with the weights and the library of restart k, then fit to all samples."""
-    samples, terms = weighted(search.samples, k, seed), search.terms
-    if k:
-        rng = np.random.default_rng([1, seed, k])
+    if not k:
+        tried, local = _first_libraries(search), search.fitter
+    else:
+        rng, terms = np.random.default_rng([1, seed, k]), search.terms
         kept = rng.random(len(terms)) > 0.15
-        terms = [t for t, keep in zip(terms, kept, strict=True) if keep or set(t.powers) <= {0.0, 1.0}]
-    local = Fitter(samples, search.nodes, search.scales, tuple(terms), search.check)
-    tried: list[Shot] = []
-    for model in proposed(
-        search.path, samples, terms, search.signed, search.check, FEWER if k else PROPOSALS
-    ):
-        tried.append(local.fit(model, steps=8))
-        if not k:  # with equal weights: the best so far, should time run out
-            search.keep(tried[-1])
-        if tried[-1].error < FLOOR:
-            break
+        terms = [t for t, keep in zip(terms, kept, strict=True) if keep or _is_plain(t)]
+        samples = weighted(search.samples, k, seed)
+        local = Fitter(samples, search.nodes, search.scales, tuple(terms), search.check)
+        models = _proposals(search, local, FEWER, lonely=search.special)
+        tried = _tried(search, local, models, LONGER if search.special else 8)
     tried.sort(key=local.length)
     best = min((local.shortened(s) for s in tried[:2]), key=local.length)
     return search.fitter.shortened(shoot(best.model, best.states, search.samples, search.check))
+
+
+def _is_plain(term: Term) -> bool:
+    return not term.factors and set(term.powers) <= {0.0, 1.0}
+
+
+def _proposals(
+    search: SystemSearch, fitter: Fitter, most: int, *, lonely: bool = False
+) -> list[tuple[float, Model]]:
+    return proposed(
+        search.path, fitter.samples, fitter.terms, search.signed, search.check, most, lonely=lonely
+    )
+
+
+def _tried(
+    search: SystemSearch, fitter: Fitter, models: Sequence[tuple[float, Model]], steps: int = 8
+) -> list[Shot]:
+    """Fit models by shooting until one explains the samples."""
+    tried: list[Shot] = []
+    for _, model in models:
+        tried.append(fitter.fit(model, steps=steps))
+        if fitter.samples is search.samples:  # with equal weights: the best so far, should time run out
+            search.keep(tried[-1])
+        if tried[-1].error < FLOOR:
+            break
+    return tried
+
+
+def _first_libraries(search: SystemSearch) -> list[Shot]:
+    """Try the first library; if it does not explain the samples plainly, also the families that promise more.
+
+    The library of the best fit is that of the other restarts.
+    """
+    first = _proposals(search, search.fitter, PROPOSALS)
+    tried = _tried(search, search.fitter, first[:SOON])
+    best = min(tried, key=lambda s: s.error)
+    if best.error < FLOOR and _is_clean(best.model):
+        return tried
+    tried += _dense(search)
+    if tried[-1].error < FLOOR and _is_clean(tried[-1].model):
+        return tried
+    if best.joined and FLOOR < best.error < NOISY * search.path.noise.mean_square:
+        return tried + _tried(search, search.fitter, first[SOON:])
+    first_terms = search.terms
+    libraries = {id(model): first_terms for _, model in first}
+    models = first[SOON:FEWER]
+    for terms in families(search.signed, search.scales):
+        fitter = replace(search.fitter, terms=tuple(terms))
+        more = [m for m in _proposals(search, fitter, FEWER, lonely=True) if m[0] < first[0][0]]
+        libraries |= {id(model): terms for _, model in more}
+        models += more
+    if len(models) == FEWER - SOON:
+        models = first[SOON:]
+    for cost, model in sorted(models, key=lambda m: m[0])[:PROPOSALS]:
+        shortest = min(map(search.fitter.length, tried))
+        (shot,) = _tried(search, search.fitter, [(cost, model)], LONGER)
+        tried.append(shot)
+        if search.fitter.length(shot) < shortest:
+            search.terms, search.special = libraries[id(model)], libraries[id(model)] is not first_terms
+        if shot.error < FLOOR:
+            break
+    return tried
+
+
+def _is_clean(model: Model) -> bool:
+    """Tell whether all exponents are near multiples of a half."""
+    return all(abs(2 * p - round(2 * p)) < CLEAN for t in model.terms for p in t.powers)
+
+
+def _dense(search: SystemSearch) -> list[Shot]:
+    """Fit all monomials of a low degree between the samples, and shoot with those that are needed."""
+    d = search.samples.x.shape[1]
+    if not 1 < d < 5:
+        return []
+    terms = tuple(polynomials(Space(search.signed, search.scales), 3 if d == 2 else 2))
+    form = Integrals(search.path, search.samples, search.check)
+    start = np.array([form.solved(j, terms).coefficients for j in range(d)])
+    model = pruned_polynomial(terms, start, search.samples, search.check)
+    if model is None:
+        return []
+    shot = shoot(model, search.samples.x, search.samples, search.check)
+    search.keep(shot)
+    return [shot]
 
 
 def weighted(samples: Samples, k: int, seed: int) -> Samples:

@@ -29,11 +29,13 @@ class Samples:
     weight: Array  # of each row; 1, or drawn for a restart
     spread: Array  # of each variable (d,)
     tolerance: float = 1e-8  # of the integration: far below the noise
+    relative: Array | None = None  # size of the noise of each value beside others, (n, d)
 
     @property
     def scale(self) -> Array:
         """The factors of the residuals, (n, d)."""
-        return np.sqrt(self.weight)[:, None] / self.spread
+        equal = np.sqrt(self.weight)[:, None] / self.spread
+        return equal if self.relative is None else equal / self.relative
 
     @property
     def inner(self) -> np.ndarray:
@@ -72,15 +74,22 @@ def matched(
     model: Model, nodes: Array, samples: Samples, check: Callable[[], None], steps: int = 12
 ) -> Model:
     """Fit the numbers so that stretches between given nodes meet; no trajectory is followed for long."""
-    weight = samples.scale[samples.inner]
 
     def residual(p: Array) -> tuple[Array, Array]:
-        f, gap = gaps(model.renumbered(p), nodes, samples, check)
-        if not f.arrived:
-            return np.full(gap.size, np.inf), np.zeros((gap.size, len(p)))
-        return (weight * gap).ravel(), (weight[:, :, None] * f.number_slopes).reshape(gap.size, -1)
+        return weighted_gaps(model.renumbered(p), nodes, samples, check)
 
     return model.renumbered(descended(residual, model.numbers(), steps))
+
+
+def weighted_gaps(
+    model: Model, nodes: Array, samples: Samples, check: Callable[[], None]
+) -> tuple[Array, Array]:
+    """Return how far stretches end from the next nodes, over the spread, and the slopes in the numbers."""
+    weight = samples.scale[samples.inner]
+    f, gap = gaps(model, nodes, samples, check)
+    if not f.arrived:
+        return np.full(gap.size, np.inf), np.zeros((gap.size, f.number_slopes.shape[2]))
+    return (weight * gap).ravel(), (weight[:, :, None] * f.number_slopes).reshape(gap.size, -1)
 
 
 def descended(residual: Callable[[Array], tuple[Array, Array]], p: Array, steps: int) -> Array:

@@ -11,6 +11,7 @@ from nalm.discover.problem import TimeUpError
 from nalm.errors import NALMError
 from nalm.ode.data import Trajectories
 from nalm.ode.model import Model, slope
+from nalm.ode.rivals import rivals
 from nalm.ode.search import SystemSearch
 from nalm.ode.shooting import Samples, Shot, shoot
 from nalm.ode.system import System
@@ -50,24 +51,30 @@ def assess(
         ]
     except NALMError as error:
         return Assessment(Verdict.NONE, "", (), None, (f"its simulation fails: {error}",))
-    off = np.concatenate([(x - s) / spread for x, s in zip(data.x, simulated, strict=True)])
-    residual = tuple(np.sqrt(np.mean(off**2, 0)).tolist())
-    worst = float(np.abs(off).max())
+    off = [(x - s) / spread for x, s in zip(data.x, simulated, strict=True)]
+    every = np.concatenate(off)
+    residual = tuple(np.sqrt(np.mean(every**2, 0)).tolist())
+    worst = float(np.abs(every).max())
+    even = [o / _relative(search, data, s) for o, s in zip(off, simulated, strict=True)]
+    evened = np.sqrt(np.mean(np.concatenate(even) ** 2, 0))
     try:
         forecast = _forecast(search, shot, data, unscaled, left)
     except (TimeUpError, NALMError):
         forecast = None
     tested = (
-        f"simulated, it differs from the {len(off):,} samples by {max(residual):.2g} of their spread (rms)"
+        f"simulated, it differs from the {len(every):,} samples by {max(residual):.2g} of their spread (rms)"
     )
+    if words := search.path.noise.words:
+        tested += f", where the noise is {words}"
     if forecast is not None:
         tested += f"; fitted to the first {HEAD:.0%}, it forecasts the rest to {forecast:.2g}"
-    allowed = 100 * EXACT if worst <= EXACT else 3 * max(residual) + EXACT
+    allowed = 100 * EXACT if worst <= EXACT else 3 * max(evened) + EXACT
     good_forecast = forecast is not None and forecast < allowed
     if worst <= EXACT and good_forecast:
-        return Assessment(Verdict.EXACT, tested + ".", residual, forecast, ())
-    differences = [x - s for x, s in zip(data.x, simulated, strict=True)]
-    flags = _residual_flags(max(residual), float(np.median(search.path.noise)), differences, data)
+        flags = _rival_flags(search, shot, data, unscaled)
+        verdict = Verdict.CONSISTENT if flags else Verdict.EXACT
+        return Assessment(verdict, tested + ".", residual, forecast, tuple(flags))
+    flags = _residual_flags(evened[data.moving], search.path.noise.size, even, data)
     if forecast is None:
         flags.append("it was not tested by a forecast")
     elif not good_forecast:
@@ -76,12 +83,37 @@ def assess(
     return Assessment(verdict, tested + ".", residual, forecast, tuple(flags))
 
 
-def _residual_flags(residual: float, noise: float, differences: list[Array], data: Trajectories) -> list[str]:
+def _relative(search: SystemSearch, data: Trajectories, states: Array) -> Array:
+    """Return the relative size of the noise at states of all variables, in the units of the data."""
+    out = np.ones_like(states)
+    out[:, data.moving] = search.path.noise.relative(states[:, data.moving] / data.scales()[0])
+    return out
+
+
+def _rival_flags(
+    search: SystemSearch, shot: Shot, data: Trajectories, unscaled: Callable[[Model], System]
+) -> list[str]:
+    """Return a flag for every equation that could be another one on the same samples."""
+    flags = []
+    try:
+        for j, other in rivals(shot.model, shot.states, search.signed, search.scales, search.check):
+            name = data.names[data.moving[j]]
+            flags.append(
+                f"these samples cannot tell it from d{name}/dt = {unscaled(other).laws[data.moving[j]]}: the "
+                "two agree on all of them and differ elsewhere; a trajectory from another start would tell"
+            )
+    except TimeUpError:
+        flags.append("no time was left to look for other equations that the samples cannot tell from these")
+    return flags
+
+
+def _residual_flags(residual: Array, noise: Array, differences: list[Array], data: Trajectories) -> list[str]:
     """Return flags for a residual that is larger than the noise, or that has a pattern."""
     flags = []
-    if residual > 2 * noise + 1e-4:
+    worst = int(np.argmax(residual / (2 * noise + 1e-4)))
+    if residual[worst] > 2 * noise[worst] + 1e-4:
         flags.append(
-            f"it leaves more ({residual:.2g} of the spread) than the noise of the samples ({noise:.2g})"
+            f"it leaves more ({residual[worst]:.2g} of the spread) than the noise of the samples ({noise[worst]:.2g})"
         )
     patterned = [data.names[j] for j in data.moving if _patterned([d[:, j] for d in differences])]
     if patterned:
@@ -108,7 +140,12 @@ def _forecast(
     samples = search.samples
     head = np.concatenate([np.arange(k) < int(HEAD * k) for k in np.bincount(samples.run)])
     part = replace(
-        samples, t=samples.t[head], x=samples.x[head], run=samples.run[head], weight=samples.weight[head]
+        samples,
+        t=samples.t[head],
+        x=samples.x[head],
+        run=samples.run[head],
+        weight=samples.weight[head],
+        relative=None if samples.relative is None else samples.relative[head],
     )
     if part.x.size < 2 * (len(shot.model.numbers()) + len(samples.first) * samples.x.shape[1]):
         return None
@@ -122,7 +159,8 @@ def _forecast(
         start[data.moving] = first[k]
         tail = t > t[0] + (t[-1] - t[0]) * HEAD
         states = system.simulate(t, start, max_time=max(0.4 * left(), 0.02))
-        off.append(((x - states) / np.where(data.spread > 0, data.spread, 1.0))[tail])
+        spread = np.where(data.spread > 0, data.spread, 1.0)
+        off.append(((x - states) / spread / _relative(search, data, states))[tail])
     return float(np.sqrt(np.mean(np.concatenate(off)[:, data.moving] ** 2)))
 
 

@@ -24,6 +24,7 @@ from nalm.report.sections.glance import glance
 from nalm.report.sections.heim2020 import heim2020
 from nalm.report.sections.panels import panels
 from nalm.report.sections.pictures import localised
+from nalm.report.sections.ranking import ranking
 from nalm.report.sections.sequences import sequences
 from nalm.report.sections.surfaces import surfaces
 from nalm.report.sections.two_digits import two_digits
@@ -60,6 +61,7 @@ SECTIONS = (
     Section("two_digits", lambda study, limits: two_digits(study)),
     Section("sequences", lambda study, limits: sequences(study)),
     Section("pictures", lambda study, limits: localised(study)),
+    Section("ranking", lambda study, limits: ranking(study)),
     Section("failures", lambda study, limits: failures(study.outcomes)),
     Section("forest", lambda study, limits: forest(study)),
     Section("claims", lambda study, limits: claims(study)),

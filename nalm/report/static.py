@@ -13,6 +13,7 @@ from nalm.landscapes import LANDSCAPES, Curves, Surface, compute
 from nalm.report.figures import PANELS, WIDTH, colours, span
 from nalm.report.sections import surfaces
 from nalm.report.study import Study, require, studies
+from nalm.results import source
 from nalm.results.summary import Summary
 from nalm.stats import Interval
 
@@ -27,7 +28,10 @@ MARKERS = dict(
 
 
 def write(where: Path | str, folder: Path, kind: str, experiment: str = "") -> list[Path]:
-    """Write each figure of the results as a file, with its table beside it, and return the paths."""
+    """Write each figure of the results as a file, with its table beside it, and return the paths.
+
+    Shipped results have the landscapes too, which are computed without runs.
+    """
     if kind not in FORMATS:
         raise NALMError(f"The format {kind!r} is not known: use {', '.join(FORMATS)}.")
     found = studies(where, experiment)
@@ -41,21 +45,21 @@ def write(where: Path | str, folder: Path, kind: str, experiment: str = "") -> l
     for study in found:
         for (operation, inputs), group in study.groups().items():
             name = re.sub(r"[^A-Za-z0-9]+", "-", f"{study.name}-{operation}-{inputs}").strip("-")
-            paths.append(_save(_panels(group, study, looks), folder / f"{name}.{kind}"))
-            paths.append(_save(_curves(study, group, looks), folder / f"{name}-curves.{kind}"))
+            paths.append(save(_panels(group, study, looks), folder / f"{name}.{kind}"))
+            paths.append(save(_curves(study, group, looks), folder / f"{name}-curves.{kind}"))
             paths.append(folder / f"{name}.tex")
             paths[-1].write_text(latex(group, study.labels, study.places), encoding="utf-8")
         for i, surface in enumerate(surfaces.drawn(study)):
             name = re.sub(r"[^A-Za-z0-9]+", "-", f"{study.name}-{surface.name}-{i}").strip("-")
-            paths.append(_save(_landscape(surface), folder / f"{name}.{kind}"))
-    for name in () if experiment else LANDSCAPES:
-        paths.append(_save(_landscape(compute(name)), folder / f"{name.replace('/', '-')}.{kind}"))
+            paths.append(save(_landscape(surface), folder / f"{name}.{kind}"))
+    for name in () if experiment or source.kind(where) == "store" else LANDSCAPES:
+        paths.append(save(_landscape(compute(name)), folder / f"{name.replace('/', '-')}.{kind}"))
     return paths
 
 
 def _landscape(found: Surface | Curves) -> Any:
     """Draw a surface as a map with its minima, or curves."""
-    figure, axis = _pyplot().subplots(figsize=(4.5, 3.6))
+    figure, axis = pyplot().subplots(figsize=(4.5, 3.6))
     axis.set(title=found.title, xlabel=found.x_label, ylabel=found.y_label)
     if isinstance(found, Curves):
         for name, values in found.series.items():
@@ -72,7 +76,7 @@ def _landscape(found: Surface | Curves) -> Any:
         axis.plot(m.x, m.y, "x", color="#d55e00")
     for box in found.boxes:
         size = box.high - box.low
-        axis.add_patch(_pyplot().Rectangle((box.low, box.low), size, size, fill=False, ec=box.colour))
+        axis.add_patch(pyplot().Rectangle((box.low, box.low), size, size, fill=False, ec=box.colour))
     if found.arrows is not None:
         x, y, to_x, to_y = found.arrows.T
         axis.quiver(
@@ -81,7 +85,8 @@ def _landscape(found: Surface | Curves) -> Any:
     return figure
 
 
-def _pyplot() -> Any:
+def pyplot() -> Any:
+    """Return matplotlib's pyplot without a window; say what to install if it is missing."""
     try:
         import matplotlib
     except ImportError:
@@ -92,17 +97,18 @@ def _pyplot() -> Any:
     return pyplot
 
 
-def _save(figure: Any, path: Path) -> Path:
+def save(figure: Any, path: Path) -> Path:
+    """Write a figure, without the date, and close it."""
     plain = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(path.suffix[1:], {})
     figure.savefig(path, bbox_inches="tight", dpi=160, metadata=plain)
-    _pyplot().close(figure)
+    pyplot().close(figure)
     return path
 
 
 def _panels(group: Sequence[Summary], study: Study, looks: dict[str, tuple[str, str]]) -> Any:
     """Draw success, solved-at and sparsity error over the axis, with 95% intervals."""
     names, places = study.labels, study.places
-    figure, axes = _pyplot().subplots(3, 1, figsize=(7, 7), sharex=True)
+    figure, axes = pyplot().subplots(3, 1, figsize=(7, 7), sharex=True)
     ranges = list(dict.fromkeys(places[s.case] for s in group))
     units = list(dict.fromkeys(names[s.case] for s in group))
     for axis, (name, title) in zip(axes, PANELS, strict=True):
@@ -128,7 +134,7 @@ def _curves(study: Study, group: Sequence[Summary], looks: dict[str, tuple[str, 
     """Draw the test error of every run: a panel per place on the axis, a colour per unit, a thin line per seed."""
     ranges = list(dict.fromkeys(study.places[s.case] for s in group))
     rows = -(-len(ranges) // 3)
-    figure, axes = _pyplot().subplots(
+    figure, axes = pyplot().subplots(
         rows, 3, figsize=(9.5, 2.4 * rows), sharex=True, squeeze=False, layout="constrained"
     )
     for axis, name in zip(axes.flat, ranges, strict=False):

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,7 @@ import numpy as np
 
 from nalm.errors import NALMError
 from nalm.results.database import connect, readable_errors, transaction
-from nalm.results.store import FIELDS, Store, unpack
+from nalm.results.store import FIELDS, OWN_UNITS, Store, unpack
 
 TOLERANCE = 1e-4  # relative, for errors and weights: runs trained in other populations differ by rounding
 FLOOR = 1e-9  # absolute
@@ -53,11 +54,20 @@ def merge(sources: Sequence[Path | str], out: Path) -> Merged:
             with readable_errors(part):
                 db.execute("PRAGMA journal_mode = DELETE")
         with readable_errors(out):
+            for source in sources:
+                _copy_units(Path(source), out.parent)
             os.replace(part, out)
     finally:
         for suffix in ("", "-wal", "-shm", "-journal"):
             part.with_name(part.name + suffix).unlink(missing_ok=True)
     return Merged(out, runs, shared)
+
+
+def _copy_units(source: Path, into: Path) -> None:
+    """Copy the files of user-defined units beside the merged file."""
+    units = (source if source.is_dir() else source.parent) / OWN_UNITS
+    if units.is_dir() and units.resolve() != (into / OWN_UNITS).resolve():
+        shutil.copytree(units, into / OWN_UNITS, dirs_exist_ok=True)
 
 
 def _add(db: sqlite3.Connection, store: Store, into: Path) -> int:

@@ -29,6 +29,7 @@ from nalm.results.stored_runs import Key as Key
 from nalm.results.stored_runs import StoredRuns
 
 NAME = "results.db"
+OWN_UNITS = "units"  # the subfolder with copies of the files of user-defined units
 
 
 class Store(StoredRuns):
@@ -57,14 +58,15 @@ class Store(StoredRuns):
         super().__init__(path, connect(path, create))
 
     @contextlib.contextmanager
-    def _change(self) -> Iterator[None]:
+    def change(self) -> Iterator[None]:
+        """Commit everything that is executed inside, or nothing."""
         with readable_errors(self.path), transaction(self.db):
             yield
 
     def close(self) -> None:
         """Release the runs that this session has reserved, and close the file."""
         if self.session is not None:
-            with contextlib.suppress(NALMError), self._change():
+            with contextlib.suppress(NALMError), self.change():
                 self.db.execute("DELETE FROM taken WHERE session = ?", (self.session,))
         self.db.close()
         if self._lock is not None:
@@ -82,7 +84,7 @@ class Store(StoredRuns):
         """Register this process as a session, which is required before reserving runs."""
         name, self._lock = locks.acquire(self.folder)
         python, now = ".".join(map(str, sys.version_info[:3])), time.time()
-        with self._change():
+        with self.change():
             row = (name, command, __version__, torch, python, now, now)
             names = "lock, command, version, torch, python, started, seen"
             insert = f"INSERT INTO sessions ({names}) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -90,12 +92,12 @@ class Store(StoredRuns):
 
     def heartbeat(self) -> None:
         """Write the present time as the last activity of this session; called every few seconds."""
-        with self._change():
+        with self.change():
             self.db.execute("UPDATE sessions SET seen = ? WHERE id = ?", (time.time(), self.session))
 
     def log_event(self, kind: str, population: str, runs: int, at: int) -> None:
         """Log an event of a population: started, resumed, checkpoint, finished, memory, lost or moved."""
-        with self._change():
+        with self.change():
             row = (self.session, time.time(), kind, population, runs, at)
             self.db.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row)
 
@@ -129,7 +131,7 @@ class Store(StoredRuns):
             raise NALMError(
                 f"An experiment's name and title are up to 1,000 printable characters, got {experiment.name[:80]!r}."
             )
-        with self._change():
+        with self.change():
             self.db.execute(
                 "INSERT OR REPLACE INTO experiments VALUES (?, ?)", (experiment.name, experiment.title)
             )
@@ -143,7 +145,7 @@ class Store(StoredRuns):
 
     def reserve(self, wanted: Sequence[Key]) -> list[Key]:
         """Reserve those of the runs that are neither finished nor reserved by a running process; return them."""
-        with self._change():
+        with self.change():
             living = {
                 row[0]
                 for row in self.db.execute("SELECT id, lock FROM sessions")
@@ -173,7 +175,7 @@ class Store(StoredRuns):
             (r.case.hash, r.seed, *(getattr(r, name) for name in FIELDS), self.session, now) for r in lines
         ]
         arrays = [(r.case.hash, r.seed, blob) for r, blob in zip(lines, done.blobs, strict=True)]
-        with self._change():
+        with self.change():
             self._insert_cases({r.case.hash: r.case for r in lines}.values())
             marks = ", ".join("?" * (len(FIELDS) + 4))
             names = ", ".join(["hash", "seed", *FIELDS, "session", "finished"])

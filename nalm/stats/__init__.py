@@ -22,6 +22,8 @@ from nalm.stats.means import one_more as one_more
 from nalm.stats.paired import holm as holm
 from nalm.stats.paired import paired_difference as paired_difference
 from nalm.stats.paired import rate_difference as rate_difference
+from nalm.stats.power import mcnemar_power as mcnemar_power
+from nalm.stats.power import pairs_needed as pairs_needed
 from nalm.stats.rates import runs_behind as runs_behind
 from nalm.stats.rates import success_rate as success_rate
 from nalm.stats.rates import wilson as wilson

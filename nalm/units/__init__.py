@@ -56,11 +56,15 @@ UNITS: dict[str, type[Unit]] = {
 
 
 def unit(name: str) -> type[Unit]:
-    """Return the unit of that name; the error for an unknown name suggests the nearest one.
+    """Return the unit of that name, ours or a loaded one of the user; an unknown name is answered by the nearest.
 
     >>> unit("NMU").__name__
     'NMU'
     """
+    from nalm.units.own import OWN
+
+    if name in OWN:
+        return OWN[name]
     if name not in UNITS:
         raise unknown("unit", name, UNITS)
     return UNITS[name]

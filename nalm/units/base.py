@@ -27,7 +27,7 @@ class Unit(Trainable):
     must    ``start``, ``compute``, ``expressions``; ``grids``, ``gold``
     may     ``weights`` with ``assign_`` (raw parameters differ from effective weights),
             ``rounded``, ``penalties``, ``project``, ``sparsity_error``; ``options``, ``noisy``,
-            ``domain``, ``accepts``, ``ignores``, ``shares``
+            ``domain``, ``accepts``, ``ignores``, ``shares``, ``recipe``
     free    ``solved``, ``formulas``, ``snap_``, ``exact_``, ``is_solved`` and all of ``Trainable``
     ======  ==============================================================================
 
@@ -50,6 +50,9 @@ class Unit(Trainable):
     ignores: ClassVar[bool] = True  # whether an input can be left out of the formula
     shares: ClassVar[bool] = True  # whether several outputs can use the same input
     eps: float = 0.0  # the paper's epsilon; 0 is the exact form
+    recipe: ClassVar[Any] = (
+        None  # the nalm.config.Recipe that a user's unit brings; None takes the experiment's
+    )
 
     def weights(self) -> Weights:
         return {name: getattr(self, name) for name in self.grids}

@@ -79,7 +79,8 @@ def test_json_holds_everything_and_is_alone_on_standard_output():
     )
     assert found["python"].endswith("*length**0.5") and "sqrt{length}" in found["latex"]
     assert found["r2"] == pytest.approx(1) and found["seconds"] < 60
-    assert all(set(c) == {"formula", "size", "error", "stage"} for c in found["candidates"])
+    keys = {"formula", "size", "error", "stage", "worse", "constants"}
+    assert all(set(c) == keys for c in found["candidates"])
 
 
 def test_under_noise_the_verdict_is_consistent_and_renamed_columns_are_explained(tmp_path, ab):

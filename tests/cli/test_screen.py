@@ -9,10 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from nalm.cli import screen
-from nalm.cli.tables.experiments import listing, shown
+from nalm.cli.tables.experiments import shown
 from nalm.experiments import EXPERIMENTS
 from nalm.formulas import capabilities
-from nalm.lab.costs import Machine
 from nalm.units import UNITS
 
 WIDTHS = (40, 60, 80, 200)
@@ -41,9 +40,8 @@ def two_columns():
     [
         (two_columns, {"mnist/sequence-product", "thesis/ch5/module-resets", "Do", "2.5", "sequence?"}),
         (capabilities.table, set(UNITS)),
-        (lambda: listing(EXPERIMENTS.values(), Machine("cpu", 2)), set(EXPERIMENTS)),
     ],
-    ids=["table", "units", "list"],
+    ids=["table", "units"],
 )
 def test_no_name_is_cut_and_no_line_is_longer_than_the_terminal(make, names, width):
     text = printed(make(), width)

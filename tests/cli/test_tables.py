@@ -61,7 +61,7 @@ def test_totals_are_shown_by_paper_and_in_all():
 
 
 def test_every_experiment_can_be_listed_and_shown():
-    assert "thesis/ch3/mul" in printed(listing(EXPERIMENTS.values(), Machine("cpu", 2)))
+    assert "thesis/ch3/mul" in printed(*listing(EXPERIMENTS.values(), Machine("cpu", 2)))
     for experiment in EXPERIMENTS.values():
         text = printed(*shown(experiment))
         assert experiment.name in text and max(map(len, text.splitlines())) <= 80

@@ -64,3 +64,8 @@ def test_every_row_of_the_markdown_table_has_a_cell_for_each_column():
     assert len(rows) == len(UNITS) + 2
     assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {8}
     assert any(r"\|p\|≤1" in row for row in rows)
+
+
+def test_units_are_found_by_what_they_can_represent():
+    found = {row.unit for row in capabilities("divide")}
+    assert {"NRU", "RealNPU"} <= found and not found & {"NAU", "NMU"}

@@ -8,10 +8,10 @@ from accidents import GREEDY, case, experiment, kinds, same
 
 from nalm.engine import Run
 from nalm.errors import NALMError
-from nalm.lab.custom_units import load
 from nalm.lab.executors.queue import Job, Queue
 from nalm.lab.run import run
 from nalm.results.store import Store
+from nalm.units.own import load
 
 
 def job(count):

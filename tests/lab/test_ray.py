@@ -77,7 +77,7 @@ def test_a_node_is_killed_in_the_middle_and_the_results_are_those_of_one_process
 @pytest.mark.slow
 def test_a_killed_worker_and_a_population_too_large_are_tried_again(nodes, tmp_path):
     (tmp_path / "greedy.py").write_text(GREEDY)
-    from nalm.lab.custom_units import load
+    from nalm.units.own import load
 
     own = f"{tmp_path / 'greedy.py'}:Greedy"
     unit, killed = load(own), []

@@ -8,7 +8,8 @@ from nalm.cli import app
 from nalm.config import Arithmetic, Case, Experiment, Layer, Range, Recipe
 from nalm.lab import verify
 from nalm.lab.run import run
-from nalm.results.store import Store
+from nalm.results.store import Store, pack
+from nalm.units.own import OWN, kept, load
 
 pytestmark = pytest.mark.xdist_group("verify")  # one process trains the runs
 
@@ -66,6 +67,54 @@ def test_real_runs_are_true(folder):
 def test_a_changed_number_is_found(folder, tmp_path, change, what):
     found = findings(folder, tmp_path, f"UPDATE runs SET {change} WHERE seed = 1")
     assert what in found and len(found) >= 1
+
+
+def test_one_digit_of_a_weight_is_found(folder, tmp_path):
+    """The trajectory of the weights ends in them."""
+    (tmp_path / "results.db").write_bytes((folder / "results.db").read_bytes())
+    with Store(tmp_path, create=True) as store:
+        o = store.outcomes()[0]
+        arrays = store.arrays(o.case.hash, o.seed)
+        name = next(n for n in arrays if n.startswith("weights."))
+        changed = arrays[name].copy()
+        changed.flat[0] *= 1 + 1e-6
+        data = pack(arrays | {name: changed})
+        store.db.execute(
+            "UPDATE arrays SET data = ? WHERE hash = ? AND seed = ?", (data, o.case.hash, o.seed)
+        )
+    with Store(tmp_path) as store:
+        (found,) = verify.recompute(store)
+    assert found.what == f"weight {name.removeprefix('weights.')}" and "as its trajectory ends" in str(found)
+
+
+def test_one_digit_of_a_threshold_is_found(folder, tmp_path):
+    found = findings(folder, tmp_path, "UPDATE runs SET threshold = threshold * 1.00001 WHERE seed = 1")
+    assert found == ["threshold"] * 4
+
+
+def test_a_unit_that_is_not_at_hand_is_said_and_not_called_wrong(tmp_path):
+    file = tmp_path / "own.py"
+    file.write_text("import nalm\n\n\nclass Mine(nalm.NMU):\n    pass\n")
+    case = Case(
+        (Layer(load(f"{file}:Mine")),), Arithmetic("multiply", Range(1, 2), Range(2, 6)), Recipe(steps=5)
+    )
+    run([Experiment("own", "Mine", (case,), (0,))], tmp_path / "runs", compiled=False, workers=1)
+    with Store(tmp_path / "runs") as store:
+        assert list(verify.recompute(store)) == []
+        assert len(verify.sample(store.outcomes(), 3, 0)) == 1
+    copy = kept(case.model[0].unit, tmp_path / "runs" / "units")
+    del OWN[case.model[0].unit]
+    words = ["verify", "--out", str(tmp_path / "runs"), "--sample", "3"]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0 and "1 run recomputed: nothing is wrong." in done.stdout
+    assert (
+        f"1 run of {case.model[0].unit}: weights and formulas not checked. Add --unit {copy}" in done.stdout
+    )
+    assert "Trained again" not in done.stdout
+    done = CliRunner().invoke(app, [*words, "--unit", copy])
+    assert (
+        done.exit_code == 0 and "not checked" not in done.stdout and done.stdout.count("Trained again") == 1
+    )
 
 
 def test_arrays_of_another_run_are_found(folder, tmp_path):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nalm.cli.report import _where
+from nalm.cli.app import shipped_or
 from nalm.errors import NALMError
 from nalm.report import page as pages
 from nalm.report.study import studies
@@ -24,7 +24,7 @@ def test_an_unknown_experiment_gets_a_suggestion():
 
 def test_the_shipped_results_are_found_from_anywhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert _where("results") == ROOT / "results" and _where("elsewhere") == Path("elsewhere")
+    assert shipped_or("results") == ROOT / "results" and shipped_or("elsewhere") == Path("elsewhere")
 
 
 def test_a_page_that_cannot_be_written_is_reported(tmp_path):

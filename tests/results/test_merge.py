@@ -40,6 +40,16 @@ def test_every_run_is_there_once_with_its_arrays_and_its_session(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "b", "c.db"]
 
 
+def test_the_files_of_users_units_come_along(tmp_path):
+    a = made(tmp_path / "a", runs())
+    made(tmp_path / "b", runs([case(lr=0.5)] * 2), "f")
+    for name in ("a", "b"):
+        (tmp_path / name / "units" / f"{name}23456").mkdir(parents=True)
+        (tmp_path / name / "units" / f"{name}23456" / "mine.py").write_text("# mine\n")
+    merge([a, tmp_path / "b"], tmp_path / "both" / "c.db")
+    assert sorted(p.parent.name for p in (tmp_path / "both" / "units").rglob("*.py")) == ["a23456", "b23456"]
+
+
 def test_rounding_is_no_contradiction(tmp_path):
     a = made(tmp_path / "a", runs(test=(1.0, 1e-12)))
     b = made(tmp_path / "b", runs(test=(1.0 + 5e-5, 3e-12)))

@@ -1,28 +1,42 @@
 """Tables of `nalm list` and `nalm show`: the experiments, and one of them with its cases and claims."""
 
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from nalm.cli.tables.numbers import number
 from nalm.config import Experiment
+from nalm.config.labels import rule_words
+from nalm.experiments import EXPERIMENTS
 from nalm.experiments.names import names as names_of
 from nalm.lab import costs
 from nalm.lab.costs import Machine
 
 
-def listing(experiments: Iterable[Experiment], machine: Machine, factor: float = 1.0) -> Table:
-    """Return the table of `nalm list`: experiments and their cost."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for name in ("experiment", "runs", "run-steps", "time", "what it asks"):
-        table.add_column(name, no_wrap=name != "what it asks")
-    for e in experiments:
-        steps = sum(case.recipe.steps for case in e.cases) * len(e.seeds)
-        runs = len(e.cases) * len(e.seeds)
-        time = costs.format_duration(costs.estimate(e, machine, factor))
-        table.add_row(e.name, f"{runs:,}", f"{steps:.2g}", time, e.title)
-    return table
+def listing(
+    experiments: Iterable[Experiment],
+    machine: Machine,
+    factor: float = 1.0,
+    done: Mapping[str, int] = MappingProxyType({}),
+) -> Iterator[Text]:
+    """Return the lines of `nalm list`, in groups by paper: name, runs, time, and the question as far as it fits.
+
+    ``done`` has the number of finished runs of each experiment in a results folder.
+    """
+    shown = list(experiments)
+    names = max((len(e.name) for e in shown), default=0)
+    for about, group in itertools.groupby(shown, key=lambda e: EXPERIMENTS.about(e.name) or "Your own"):
+        yield Text(about, "bold", no_wrap=True, overflow="ellipsis")
+        for e in group:
+            runs = f"{len(e.cases) * len(e.seeds):,}"
+            of = f"{done[e.name]:,} of {runs}" if e.name in done else runs
+            time = costs.format_duration(costs.estimate(e, machine, factor))
+            line = f"  {e.name:<{names}} {time:>8} {of:>9}  {e.title}"
+            yield Text(line, no_wrap=True, overflow="ellipsis")
 
 
 def _widest(names: Iterable[str]) -> int:
@@ -42,13 +56,7 @@ def shown(experiment: Experiment) -> Iterator[Table | str]:
     groups: dict[tuple[str, ...], list[str]] = {}
     for case in experiment.cases:
         r = case.recipe
-        rules = [f"{name} {ramp.weight:g} ({ramp.start:g} to {ramp.end:g})" for name, ramp in r.penalties]
-        rules += [f"{n} {g.start:g} to {g.end:g}" for n, g in (("L1", r.l1), ("L2", r.l2)) if g is not None]
-        rules += [f"clip {c:g}" for c in (r.clip_value, r.clip_norm) if c]
-        rules += ["safe norm"] if r.norm == "scaled" else []
-        rules += ["iNALU's rules"] if r.inalu else []
-        rules += ["weights and gates in turns"] if r.rules else []
-        rules += [f"gradient noise {r.gradient_noise:g}"] if r.gradient_noise else []
+        rules = rule_words(r)
         rules += (
             [f"{r.optimiser} {r.momentum:g}" if r.momentum else r.optimiser] if r.optimiser != "adam" else []
         )
@@ -68,7 +76,8 @@ def shown(experiment: Experiment) -> Iterator[Table | str]:
             claims.add_column(name, overflow="fold", min_width=widest)
         alike: dict[tuple[str, ...], list[str]] = {}
         for c in experiment.claims:
-            same = (c.metric.replace("_", " "), number(c.value, c.low, c.high, " "), c.unit, c.place)
+            stands = f"{c.cited} ({c.how.partition(',')[0].partition(' ')[0]})"
+            same = (c.metric.replace("_", " "), number(c.value, c.low, c.high, " "), c.unit, stands)
             alike.setdefault(same, []).append(c.where)
         for (metric, value, unit, place), found in alike.items():
             where = (

@@ -137,7 +137,7 @@ def beside(verdicts: Iterable[ClaimVerdict]) -> Table:
     for v in verdicts:
         shade = {"agrees": "green", "differs": "red"}.get(v.verdict, "dim")
         c = v.claim
-        label = f"{c.unit} {c.operation} {c.where}\n[dim]{c.metric}, {c.place}[/]"
+        label = f"{c.unit} {c.operation} {c.where}\n[dim]{c.metric}, {escape(c.cited)} ({escape(c.how)})[/]"
         said = f"[{shade}]{v.verdict}[/]" + (f"\n[dim]{_chance(v)}[/]" if v.verdict == "differs" else "")
         table.add_row(label, number(c.value, c.low, c.high), interval(v.ours), said)
     return table

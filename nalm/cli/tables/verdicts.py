@@ -55,7 +55,7 @@ def _table(found: Sequence[Change]) -> Table:
         where = f"{c.case.train}, {c.case.inputs} inputs"
         label = Text.assemble(safe(f"{called[c.case]} {c.case.operation}"), "\n", (safe(where), "dim"))
         table.add_row(
-            label, _rate(c.a), _rate(c.b), _lead(c.success, c.success_p), _lead(c.steps, c.steps_p), _mark(c)
+            label, _rate(c.a), _rate(c.b), lead(c.success, c.success_p), lead(c.steps, c.steps_p), _mark(c)
         )
     return table
 
@@ -72,11 +72,13 @@ def _rate(rate: Interval | None) -> Text:
     return Text("") if rate is None else Text.assemble(f"{rate.estimate:.2f}", "\n", (f"n {rate.n}", "dim"))
 
 
-def _lead(lead: Difference | None, p: float) -> Text:
-    if lead is None:
+def lead(difference: Difference | None, p: float) -> Text:
+    """Return a difference, its p and its interval as a cell."""
+    if difference is None:
         return Text("")
-    first = Text(f"{_number(lead.estimate)}, p {p:.2g}", "" if p >= LEVEL else "bold")
-    ends = "" if math.isnan(lead.low) else f"[{_number(lead.low)},{_number(lead.high)}]"
+    first = Text(f"{_number(difference.estimate)}, p {p:.2g}", "" if p >= LEVEL else "bold")
+    known = not math.isnan(difference.low)
+    ends = f"[{_number(difference.low)},{_number(difference.high)}]" if known else ""
     return Text.assemble(first, "\n", (ends, "dim"))
 
 

@@ -22,7 +22,8 @@ SAMPLE = 50  # lines looked at before the separator is chosen
 LONGEST = 10_000_000  # characters of a line
 MISSING = {*("na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing"), *("-", "--", "?", ".")}
 POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
-COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?|[+-]?\d{1,3}(\.\d{3})+,\d+")
+GROUPS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")  # thousands, where decimals follow a comma
 
 
 class TableFile(Protocol):
@@ -55,6 +56,8 @@ def open_table(path: Path) -> Iterator[TableFile]:
         with path.open("rb") as file:
             if path.suffix.lower() in (".parquet", ".pq") or file.peek(4)[:4] == b"PAR1":
                 yield _Parquet(path)
+            elif file.peek(4)[:4] == b"PK\x03\x04":
+                raise NALMError(f"{path.name} is an Excel file or an archive: save the sheet as CSV.")
             else:
                 yield _Text(path, file)
     except OSError as error:
@@ -217,7 +220,8 @@ def _separator(lines: list[str], ending: str) -> str:
 
 
 def _only_commas(cells: list[str]) -> bool:
-    return any(map(COMMA.fullmatch, cells)) and not any(map(POINT.fullmatch, cells))
+    points = [c for c in cells if POINT.fullmatch(c) and not GROUPS.fullmatch(c)]
+    return any(map(COMMA.fullmatch, cells)) and not points
 
 
 def _is_number(text: str, comma: bool) -> bool:

@@ -11,16 +11,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nalm.cli.tabular.files import MISSING, Cells, TableFile, open_table
-from nalm.cli.tabular.warnings import column_warnings
+from nalm.cli.tabular.cells import ABSENT, EMPTY, OK, TEXT, Codes, numbers_of, reading
+from nalm.cli.tabular.files import Cells, TableFile, open_table
+from nalm.cli.tabular.warnings import column_warnings, counts_rows, row_warnings
 from nalm.discover.law.names import shown
 from nalm.errors import NALMError, unknown
 
 Array = NDArray[np.float64]
-Codes = NDArray[np.int8]
 
 MOST = 40_000_000  # cells that are kept: 320 MB
-OK, EMPTY, ABSENT, TEXT = 0, 1, 2, 3  # kinds of cells: a number, empty, a word such as n/a, other text
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,9 @@ def read(
             raise NALMError(f"No row of {source.path.name} is left: {words or 'it has none'}.")
         y = found.values(targets)[keep]
         names = tuple(source.names[j] for j in features)
-        notes = [*source.notes, *found.notes, *left_out, *column_warnings([shown(n) for n in names], x[keep])]
+        notes = [*source.notes, *found.notes, *found.readings([*features, *targets]), *left_out]
+        notes += column_warnings([shown(n) for n in names], x[keep])
+        notes += row_warnings(np.column_stack([x[keep], y]))
         flat = y[:, 0] if len(targets) == 1 else y
         chosen = tuple(source.names[j] for j in targets)
         return Table(names, x[keep], flat if targets else None, chosen, found.rows, words, notes)
@@ -71,7 +72,7 @@ def blocks(path: Path | str, columns: Sequence[str]) -> Iterator[Array]:
     with open_table(Path(path)) as source:
         picked = _chosen(source, list(columns))
         for _, cells in source.blocks(picked):
-            values = [_numbers(c, source.comma)[0] for c in cells]
+            values = [numbers_of(c, source.comma)[0] for c in cells]
             yield np.stack([np.where(np.isfinite(v), v, np.nan) for v in values], 1)
 
 
@@ -100,17 +101,17 @@ class _Gathered:
         self.source, self.rows, self.notes = source, 0, list[str]()
         self._place = {j: i for i, j in enumerate(picked)}
         self._example: dict[tuple[int, int], tuple[str, str]] = {}  # (column, code) -> a cell and where it is
+        self._dates, self._readings = set[int](), dict[int, str]()
         stride, numbers, codes = 1, list[Array](), list[Codes]()
         for lines, cells in source.blocks(picked):
             start = -self.rows % stride
             self.rows += len(lines)
-            read = [_numbers(c[start::stride], source.comma) for c in cells]
+            read = [numbers_of(c[start::stride], source.comma) for c in cells]
             if not numbers:
-                self.notes += [
-                    f"Column {shown(source.names[j])} holds codes such as {code!r}, read as numbers."
-                    for j, c in zip(picked, cells, strict=True)
-                    if (code := _code(c))
-                ]
+                for j, c in zip(picked, cells, strict=True):
+                    if how := reading(c, source.comma):
+                        self._readings[j] = f"Column {shown(source.names[j])} {how}"
+                        self._dates |= {j} if "dates" in how else set()
             for j, c, (_, what) in zip(picked, cells, read, strict=True):
                 self._remember(j, c[start::stride], what, lines[start::stride])
             numbers.append(np.stack([v for v, _ in read]))
@@ -121,6 +122,11 @@ class _Gathered:
         if not self.rows:
             raise NALMError(f"{source.path.name} has a header and no rows: add some.")
         self._numbers, self._codes = np.hstack(numbers), np.hstack(codes)
+        self._counters = {
+            j
+            for j, i in self._place.items()
+            if len(picked) > 2 and counts_rows(source.names[j], self._numbers[i])
+        }
         if stride > 1:
             kept = f"every {stride}th row ({self._numbers.shape[1]:,} of {self.rows:,})"
             self.notes.append(f"{source.path.name} is large: {kept} is used.")
@@ -134,6 +140,10 @@ class _Gathered:
     def values(self, columns: Sequence[int]) -> Array:
         """Return the numbers of columns, (rows, columns)."""
         return np.ascontiguousarray(self._numbers[[self._place[j] for j in columns]].T)
+
+    def readings(self, columns: Sequence[int]) -> list[str]:
+        """Return a sentence for each of these columns with cells that are no plain numbers and are read as such."""
+        return [self._readings[j] for j in columns if j in self._readings]
 
     def complete(self, columns: Sequence[int]) -> NDArray[np.bool_]:
         """Return which rows have a number in each of the columns."""
@@ -150,7 +160,11 @@ class _Gathered:
             if j in needed and (not numbers or text > numbers):
                 kind = "target" if j not in wanted else "column"
                 raise NALMError(f"The {kind} {name} is not numeric: {example}; name a column of numbers.")
-            if j in needed or 2 * numbers >= len(codes):
+            if j in self._dates and j not in needed:
+                left_out.append(f"Column {name} is left out: it holds dates; --columns uses them as days.")
+            elif j in self._counters and j not in needed:
+                left_out.append(f"Column {name} is left out: it counts the rows; --columns can force it.")
+            elif j in needed or 2 * numbers >= len(codes):
                 kept += [j] if j in wanted else []
             elif text_at is None and not numbers:
                 left_out.append(f"Column {name} is left out: it is empty.")
@@ -187,39 +201,3 @@ class _Gathered:
                 parts.append(f"{n:,} {reason}" + (f" (the first: {text}, {where})" if n > 1 else ""))
         more = f", and {len(parts) - 5} further reasons" if len(parts) > 5 else ""
         return f"{bad.sum():,} of {len(bad):,} rows dropped: {', '.join(parts[:5])}{more}"
-
-
-def _numbers(cells: Cells, comma: bool) -> tuple[Array, Codes]:
-    """Convert cells to numbers, NaN where they are none, and return the kind of every cell."""
-    if isinstance(cells, np.ndarray):
-        values = cells.astype(np.float64)
-        return values, np.where(np.isfinite(values), OK, np.where(np.isnan(values), EMPTY, TEXT)).astype(
-            np.int8
-        )
-    try:
-        values = np.fromiter(map(float, cells), np.float64, len(cells))
-        if comma or any("_" in c for c in cells):
-            raise ValueError
-    except ValueError:
-        values = np.fromiter((_number(c, comma) for c in cells), np.float64, len(cells))
-    codes = np.zeros(len(cells), np.int8)
-    for i in np.flatnonzero(~np.isfinite(values)).tolist():
-        text = cells[i].strip().casefold()
-        codes[i] = EMPTY if not text else ABSENT if text in MISSING else TEXT
-    return values, codes
-
-
-def _code(cells: Cells) -> str:
-    """Return a cell that looks like a code, such as 007, rather than a number; empty if there is none."""
-    if isinstance(cells, np.ndarray):
-        return ""
-    return next((c for c in cells if len(c) > 1 and c[0] == "0" and c.isdigit()), "")
-
-
-def _number(text: str, comma: bool) -> float:
-    if comma:
-        text = text.replace(".", "_").replace(",", ".")  # a point separates thousands: not a number here
-    try:
-        return float(text) if "_" not in text else np.nan
-    except ValueError:
-        return np.nan

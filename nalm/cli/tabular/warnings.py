@@ -1,6 +1,7 @@
 """Warnings about columns of numbers: constant columns, copies, and linear combinations of other columns."""
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,25 @@ Array = NDArray[np.float64]
 ROWS = 10_000  # searched for linear combinations, at most
 COLUMNS = 300
 RELATIVE = 1e-9  # share of a column that may remain when the others are removed from it
-COUNTERS = {"index", "id", "row", "no", "nr", "n", "#", "column1", "unnamed: 0"}
+COUNTERS = {
+    *("index", "id", "row", "rows", "rownames", "row_names", "row number", "no", "nr", "#", "obs"),
+    *("column1", "unnamed: 0"),
+}
+TOGETHER = 0.999  # correlation of columns that the data can hardly tell apart
+FEW = 6  # distinct numbers of a column that may be codes
+CODES = {
+    "group",
+    "class",
+    "type",
+    "kind",
+    "code",
+    "label",
+    "category",
+    "species",
+    "treatment",
+    "batch",
+    "cluster",
+}
 
 
 def column_warnings(names: Sequence[str], x: Array) -> list[str]:
@@ -29,13 +48,33 @@ def column_warnings(names: Sequence[str], x: Array) -> list[str]:
         found.append(
             f"Columns {listed([names[j] for j in group])} hold the same numbers: the law can name any of them."
         )
-    steps = np.arange(len(x))
     for j in rest:
-        if names[j].casefold() in COUNTERS and len(x) > 2 and np.array_equal(x[:, j] - x[0, j], steps):
+        levels = len(np.unique(x[:, j]))
+        if names[j].casefold() in CODES and levels <= FEW:
             found.append(
-                f"Column {names[j]} counts the rows: leave it out with --columns if it means nothing."
+                f"Column {names[j]} has {levels} values and may hold codes: its numbers are used as they are; "
+                "leave it out with --columns if they mean nothing."
             )
-    return found + _collinear(names, x, rest)
+    combined, independent = _collinear(names, x, rest)
+    return found + combined + _together(names, x, independent)
+
+
+def counts_rows(name: str, column: Array) -> bool:
+    """Tell whether a column numbers the rows, by its name and its values."""
+    return (
+        name.casefold() in COUNTERS
+        and len(column) > 2
+        and np.array_equal(column - column[0], np.arange(len(column)))
+        and column[0] in (0, 1)
+    )
+
+
+def row_warnings(table: Array) -> list[str]:
+    """Return a sentence about rows that occur more than once."""
+    extra = len(table) - len(np.unique(table, axis=0)) if len(table) <= ROWS else 0
+    if not extra:
+        return []
+    return [f"{extra:,} of {len(table):,} rows repeat another one."]
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
@@ -57,12 +96,12 @@ def _copies(x: Array, columns: Sequence[int]) -> tuple[list[list[int]], list[int
     return [g for g in kinds.values() if len(g) > 1], [g[0] for g in kinds.values()]
 
 
-def _collinear(names: Sequence[str], x: Array, columns: Sequence[int]) -> list[str]:
-    """Return a sentence for each column that is a linear combination of earlier ones and a constant."""
+def _collinear(names: Sequence[str], x: Array, columns: Sequence[int]) -> tuple[list[str], list[int]]:
+    """Return a sentence for each column that is a linear combination of earlier ones, and the other columns."""
     columns = columns[:COLUMNS]
     if len(x) <= len(columns) + 1:
         few = f"There are {len(x)} rows for {len(columns)} columns: too few to tell which columns matter."
-        return [few] if len(columns) > 1 else []
+        return ([few] if len(columns) > 1 else []), list(columns)
     part = x[:: -(-len(x) // ROWS)] if len(x) > ROWS else x
     found, basis, kept = [], np.full((len(part), 1), len(part) ** -0.5), list[int]()
     for j in columns:
@@ -84,4 +123,22 @@ def _collinear(names: Sequence[str], x: Array, columns: Sequence[int]) -> list[s
         if others:
             kind = "a linear function of" if len(others) == 1 else "a linear combination of"
             found.append(f"Column {names[j]} is {kind} {listed(others)}: the law can use either.")
-    return found
+    return found, kept
+
+
+def _together(names: Sequence[str], x: Array, columns: Sequence[int]) -> list[str]:
+    """Return a sentence for each pair of columns that move together, but not exactly."""
+    columns = columns[:COLUMNS]
+    if len(x) < 3 or len(columns) < 2:
+        return []
+    part = x[:: -(-len(x) // ROWS)][:, columns]
+    with np.errstate(all="ignore"):
+        r = np.abs(np.corrcoef(part / np.abs(part).max(0), rowvar=False))
+    found = []
+    for i, j in combinations(range(len(columns)), 2):
+        if TOGETHER < r[i, j] < 1 - RELATIVE:
+            both = f"{names[columns[i]]} and {names[columns[j]]}"
+            found.append(
+                f"Columns {both} move together (r = {r[i, j]:.5f}): the data can hardly tell them apart."
+            )
+    return found[:5]

@@ -33,6 +33,7 @@ class Certificate:
     precision: str  # of the data: float32 or float64
     noise: float | None = 0.0  # declared
     domain: dict[str, tuple[float, float]] = field(default_factory=dict)  # seen, of the inputs in the law
+    alternatives: tuple[str, ...] = ()  # other forms that the data cannot tell from the law
 
     @property
     def meaning(self) -> str:
@@ -83,7 +84,7 @@ def certify(node: Node, problem: Problem, names: Sequence[str] | None = None) ->
         bound,
         problem.precision,
         problem.noise,
-        _domain(node, problem, names),
+        domain_of(node, problem, names),
     )
 
 
@@ -102,15 +103,16 @@ def certify_noisy(node: Node, problem: Problem, names: Sequence[str] | None = No
         float(problem.noise or off),
         problem.precision,
         problem.noise,
-        _domain(node, problem, names),
+        domain_of(node, problem, names),
     )
 
 
-def _domain(node: Node, problem: Problem, names: Sequence[str] | None) -> dict[str, tuple[float, float]]:
+def domain_of(node: Node, problem: Problem, names: Sequence[str] | None) -> dict[str, tuple[float, float]]:
+    """Return the range of every input of the law on all rows, by name."""
     if names is None:
         names = [f"x{i + 1}" for i in range(problem.inputs)]
     seen = {}
     for i in sorted(used(node)):
-        columns = problem.x[:, i], problem.held_x[:, i]
-        seen[names[i]] = float(min(c.min() for c in columns)), float(max(c.max() for c in columns))
+        column = np.concatenate([problem.x[:, i], problem.held_x[:, i]])
+        seen[names[i]] = float(column.min()), float(column.max())
     return seen

@@ -6,7 +6,7 @@ from scipy.spatial import cKDTree
 
 from nalm.discover.certificate.smoothness import leftover
 from nalm.discover.fit.least_squares import refined
-from nalm.discover.law.expression import Array, Node, evaluate, numbers, used
+from nalm.discover.law.expression import Array, Node, evaluate, numbers, roles, used
 from nalm.discover.problem import Problem
 
 MARGIN = 1.15  # factor of the declared noise, because the spread of y is itself an estimate
@@ -17,9 +17,9 @@ UNEXPLAINED = 0.5  # share of the spread of y; a law with a larger residual is r
 def complaint(node: Node, problem: Problem) -> str | None:
     """Return the first test that speaks against the law on the held-out rows, as text, or None.
 
-    Is the residual larger than the declared noise (chi squared), or than on the rows searched (F)? Do free
-    numbers explain more than the law's own (F)? Is there structure left: further terms (F), neighbours alike, or
-    anything that a flexible model predicts?
+    Was an exponent fitted, in a law of several columns? Is the residual larger than the declared noise (chi
+    squared), or than on the rows searched (F)? Do free numbers explain more than the law's own (F)? Is there structure
+    left: further terms (F), neighbours alike, or anything that a flexible model predicts?
     """
     x, y = problem.held_x, problem.held_y
     k, n = len(numbers(node)), len(y)
@@ -27,6 +27,8 @@ def complaint(node: Node, problem: Problem) -> str | None:
     r = y - evaluate(node, x)
     if not used(node):
         return "the law is a number and explains nothing"
+    if len(used(node)) > 1 and fitted_exponents(node):
+        return "an exponent has digits of its own, for which another form may stand,"
     if n < 2 * k + 10:
         return f"{n} rows are too few to test {k} numbers"
     if not np.isfinite(r).all() or np.sqrt(np.mean(r**2)) > UNEXPLAINED * spread:
@@ -48,6 +50,12 @@ def complaint(node: Node, problem: Problem) -> str | None:
         return f"the residual has structure (p = {p:.1g})"
     p = leftover(node, problem)
     return f"the residual can be predicted from the columns (p = {p:.1g})" if p < SIGNIFICANT else None
+
+
+def fitted_exponents(node: Node) -> list[float]:
+    """Return the exponents that are no halves, thirds or quarters: a curve of another form fits like one of them."""
+    exponents = [v for v, role in zip(numbers(node), roles(node), strict=True) if role == "exponent"]
+    return [p for p in exponents if abs(12 * p - round(12 * p)) > 1e-9]
 
 
 def f_test(r: Array, better: Array, more: int) -> float:

@@ -4,12 +4,14 @@ import numpy as np
 
 from nalm.discover.certificate.lookalikes import has_look_alikes
 from nalm.discover.fit.least_squares import tangent
+from nalm.discover.fit.snap import gauged, movable
 from nalm.discover.law.constants import is_plain, recognised
 from nalm.discover.law.expression import (
     Array,
     Function,
     Mask,
     Node,
+    Power,
     Sum,
     bounded,
     evaluate,
@@ -26,6 +28,8 @@ SNAPPED = 8.0  # what a missing term must reach, in tolerances, beyond the reach
 FREE, CHEAP = 100.0, 3  # and beyond the reach of those with digits of their own, up to three of them;
 DEARER = 10.0  # times so much for each further one: many numbers fit any smooth curve
 DIGITS = 30.0  # the effect of those digits, in tolerances
+FEW = 4  # columns of a law of which a polynomial is tried in its place
+SCALE = 100.0  # a plain number above it, or below one over it, sets a scale: it counts as if it had digits
 # Two numbers so near to two digits, or one so near to a plain number that this is no accident, and not equal to it,
 # are a plain law bent by something small that is missing
 NEARLY, ALMOST = 1e-4, 1e-6
@@ -56,6 +60,10 @@ def distinguishable(node: Node, problem: Problem) -> bool:
         return False
     if has_look_alikes(node, x, lambda known, missing: _reach(known, missing, allowed) >= SNAPPED):
         return False
+    if (free | _setting_scales(node)).any():
+        effects = _effects(gauged(node), x)
+        if _further(effects, y, allowed) < FREE or _is_a_series(node, effects.shape[1], x, y, allowed):
+            return False
     if not free.any():
         return True
     if cancels(node, x):
@@ -100,6 +108,67 @@ def _bending(node: Node, inside: bool = False) -> Mask:
     return np.concatenate([np.array([inside or role == "exponent" for role in own], bool), *inner])
 
 
+def _setting_scales(node: Node) -> Mask:
+    """Return which numbers are far from 1, and no exponents: 1e-9 in x + 1e-9 x^3."""
+    far = [abs(v) > SCALE or abs(v) < 1 / SCALE for v in numbers(node)]
+    return np.array(far, bool) & np.array([role != "exponent" for role in roles(node)], bool)
+
+
+def _effects(node: Node, x: Array) -> Array:
+    """Return what each number that a fit may change contributes to the rows, but 1, -1 and plain exponents."""
+    pairs = zip(numbers(node), roles(node), strict=True)
+    own = [abs(v) != 1 and (role != "exponent" or not is_plain(v)) for v, role in pairs]
+    counted = movable(node, x) & np.array(own, bool)
+    _, slopes = tangent(node, x)
+    slopes = np.nan_to_num(slopes, nan=0.0, posinf=0.0, neginf=0.0)
+    return np.asarray((slopes * numbers(node))[:, counted])
+
+
+def _further(effects: Array, y: Array, allowed: Array) -> float:
+    """Return the effect of one more number, in tolerances, if the largest fall of the effects is repeated.
+
+    The effects are y and the singular values of what the numbers contribute to the rows. Those of a series that is cut
+    off, or of a quotient that stands for one, fall until the next would drown: nothing shows that the law ends there.
+    """
+    if not effects.shape[1]:
+        return np.inf
+    weight = 1 / np.where(allowed > 0, allowed, np.inf)
+    table = effects * weight[:, None]
+    whole = float(np.sqrt(np.sum((y * weight) ** 2)))
+    if not np.isfinite(table).all() or table.shape[1] > len(y) or not whole > 0:
+        return 0.0
+    sizes = np.array([whole, *np.linalg.svd(table, compute_uv=False)])
+    falls = sizes[1:] / np.maximum(sizes[:-1], 1e-300)
+    return float(sizes[-1] * min(1.0, falls.min()) / np.sqrt(len(y)))
+
+
+def _is_a_series(node: Node, count: int, x: Array, y: Array, allowed: Array) -> bool:
+    """Tell whether a polynomial of a column with so many numbers fits as well as a law that is none.
+
+    It may stand beside the other columns, or be multiplied or divided by one of them.
+    """
+    columns = sorted(used(node))
+    if _is_polynomial(node) or len(columns) > FEW:
+        return False
+    for i in columns:
+        z = x[:, i] / np.abs(x[:, i]).max()
+        series = z[:, None] ** np.arange(count)
+        others = [x[:, j] for j in columns if j != i]
+        tables = [
+            np.column_stack([series, *others]),
+            *(series * v[:, None] ** s for v in others for s in (1, -1)),
+        ]
+        if any(_reach(table, y[:, None], allowed) < FREE for table in tables if np.isfinite(table).all()):
+            return True
+    return False
+
+
+def _is_polynomial(node: Node) -> bool:
+    """Tell whether a law has neither functions nor exponents other than positive whole ones."""
+    fine = not isinstance(node, Power) or all(p > 0 and float(p).is_integer() for p in node.exponents)
+    return fine and not isinstance(node, Function) and all(map(_is_polynomial, parts(node)))
+
+
 def _modulated(term: Array, node: Node, x: Array, y: Array) -> Array:
     """Return test terms that no law has: a term as large as y, times the sine of each input scaled to [-1, 1]."""
     columns = [np.sin(x[:, i] / np.abs(x[:, i]).max()) for i in sorted(used(node))[:10]]
@@ -128,3 +197,13 @@ def _reach(slopes: Array, missing: Array, allowed: Array) -> float:
 def _felt(moved: Array, allowed: Array) -> float:
     """Return the smallest of these changes, in tolerances, each on the row where it is largest."""
     return float((np.abs(moved) / np.where(allowed > 0, allowed, np.inf)[:, None]).max(0).min())
+
+
+def hidden(node: Node, free: Mask, x: Array, y: Array, allowed: Array) -> tuple[float, float]:
+    """Return the smallest missing term, in tolerances, beyond the reach of all numbers and of those that are free."""
+    _, slopes = tangent(node, x)
+    slopes = np.nan_to_num(slopes, nan=0.0, posinf=0.0, neginf=0.0)
+    beside = _modulated(np.ones(len(y)), node, x, y)
+    inside = [_modulated(s, node, x, y) for s in (y, *slopes[:, free].T[:8])]
+    missing = np.concatenate([beside, *inside], 1)
+    return _reach(slopes, beside, allowed), _reach(slopes[:, free], missing, allowed)

@@ -1,4 +1,4 @@
-"""The three verdicts of a certificate, and what each means for a law and for a system of equations."""
+"""The verdicts of a certificate, and what each means for a law and for a system of equations."""
 
 from enum import StrEnum
 
@@ -11,6 +11,7 @@ class Verdict(StrEnum):
     """
 
     EXACT = "exact"
+    PRINTED = "exact to the printed digits"
     CONSISTENT = "consistent"
     NONE = "none"
 
@@ -19,6 +20,8 @@ LAW_MEANING = {
     Verdict.EXACT: "On every row the law differs from the data by no more than rounding, also on rows the search "
     "never saw, and a further term of natural size would have shown. Outside the ranges it was tested for "
     "it is an extrapolation.",
+    Verdict.PRINTED: "On every row the law differs from y by no more than the rounding of the printed numbers, and a "
+    "further term of natural size would have shown. More digits could show a smaller one.",
     Verdict.CONSISTENT: "What the law leaves looks like noise: no further term was found in it. This is weaker than "
     "exact: another law may fit as well, above all with few rows.",
     Verdict.NONE: "Nothing is proven: this is the best of the laws that were tried. Do not trust it beyond these rows.",

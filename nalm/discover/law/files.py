@@ -10,6 +10,7 @@ from typing import Any
 from nalm.discover.certificate.support import denominators
 from nalm.discover.discovery import Equation, FittedLaw
 from nalm.discover.law.json import certificate_of, law_of, number, plain_certificate, plain_law
+from nalm.discover.selection.intervals import FittedNumber
 from nalm.errors import NALMError
 from nalm.files import json_number, read_json, write_atomically, write_json
 
@@ -57,7 +58,7 @@ def plain_fitted_law(found: FittedLaw) -> dict[str, Any]:
     """Convert a fitted law to plain values for JSON."""
     return plain_law(found.law) | {
         "certificate": plain_certificate(found.certificate),
-        "equations": [[e.formula, e.size, json_number(e.error), e.stage] for e in found.equations],
+        "equations": [_plain_equation(e) for e in found.equations],
         "nearest": [json_number(v) for v in found.nearest],
     }
 
@@ -74,11 +75,27 @@ def fitted_law_of(value: Any) -> FittedLaw:
     raise NALMError(f"this is no law with a certificate: {str(value)[:80]!r}.")
 
 
+def _plain_equation(e: Equation) -> list[Any]:
+    numbers = [[*map(json_number, (c.value, c.error, c.low, c.high)), c.name] for c in e.constants]
+    return [e.formula, e.size, json_number(e.error), e.stage, str(e.verdict), json_number(e.worse), numbers]
+
+
 def _equation(value: Any) -> Equation:
     match value:
-        case [str(formula), int(size), error, str(stage)]:
+        case [str(formula), int(size), error, str(stage)]:  # of an older file
             return Equation(formula, size, _or_infinite(error), stage)
+        case [str(formula), int(size), error, str(stage), str(verdict), worse, list(constants)]:
+            numbers = tuple(map(_constant, constants))
+            return Equation(formula, size, _or_infinite(error), stage, verdict, _or_infinite(worse), numbers)
     raise NALMError(f"this is no candidate: {str(value)[:80]!r}.")
+
+
+def _constant(value: Any) -> FittedNumber:
+    match value:
+        case [middle, error, low, high, str(name)]:
+            least = -math.inf if low is None else number(low)
+            return FittedNumber(number(middle), _or_infinite(error), least, _or_infinite(high), name)
+    raise NALMError(f"this is no constant: {str(value)[:80]!r}.")
 
 
 def _or_infinite(value: Any) -> float:

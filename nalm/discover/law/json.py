@@ -97,6 +97,7 @@ def plain_certificate(certificate: Certificate) -> dict[str, Any]:
         "precision": certificate.precision,
         "noise": certificate.noise,
         "domain": {name: list(ends) for name, ends in certificate.domain.items()},
+        "alternatives": list(certificate.alternatives),
     }
 
 
@@ -104,7 +105,7 @@ def certificate_of(value: Any) -> Certificate:
     """Read what ``plain_certificate`` wrote."""
     match value:
         case {
-            "verdict": "exact" | "consistent" | "none" as verdict,
+            "verdict": str(verdict),
             "tested": str(tested),
             "rows": int(rows),
             "error": int() | float() | None as error,
@@ -112,7 +113,9 @@ def certificate_of(value: Any) -> Certificate:
             "precision": "float32" | "float64" as precision,
             "noise": int() | float() | None as noise,
             "domain": dict(domain),
-        } if all(isinstance(ends, list) and len(ends) == 2 for ends in domain.values()):
+        } if verdict in list(Verdict) and all(
+            isinstance(ends, list) and len(ends) == 2 for ends in domain.values()
+        ):
             return Certificate(
                 Verdict(verdict),
                 tested,
@@ -122,5 +125,6 @@ def certificate_of(value: Any) -> Certificate:
                 precision,
                 None if noise is None else number(noise),
                 {str(name): (number(ends[0]), number(ends[1])) for name, ends in domain.items()},
+                tuple(map(str, value.get("alternatives", ()))),
             )
     raise NALMError(f"This is no certificate: {str(value)[:80]!r}.")

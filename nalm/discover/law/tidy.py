@@ -18,7 +18,10 @@ def tidied(node: Node) -> Node:
                 bias += w * joined.bias
                 for s, v in zip(joined.terms, joined.weights, strict=True):
                     s, v = _unscaled(s, v)
-                    parts[s] = parts.get(s, 0.0) + w * v
+                    if isinstance(s, Power) and not s.factors:  # a number
+                        bias += w * v
+                    else:
+                        parts[s] = parts.get(s, 0.0) + w * v
             return weighted(list(parts), list(parts.values()), bias)
         case Power(factors, exponents, coefficient):
             bases: dict[Node, float] = {}

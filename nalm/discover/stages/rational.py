@@ -7,11 +7,15 @@ import numpy as np
 
 from nalm.discover.law.expression import Array, Node, Power, Sum
 from nalm.discover.problem import Problem
+from nalm.discover.stages.additive import solve
 from nalm.discover.stages.basis import Chebyshev, count
 from nalm.discover.stages.chebyshev import HITS, highest, subsets
 from nalm.discover.stages.ratio import null_vector
 
 TERMS = 280  # the most terms above and below together
+NOISY = ((1, 1), (2, 1), (1, 2), (2, 2))  # degrees that are tried under noise
+FEWEST = 6  # columns of which they are tried
+STEPS = 4
 LEFT = 1e-8  # share of the size of its parts that a null vector may leave
 
 
@@ -22,6 +26,39 @@ def rational(problem: Problem) -> Iterator[Node]:
     until there is one: then it is unique, because a common factor of P and Q would allow lower degrees.
     """
     yield from itertools.islice(_proposed(problem), HITS)
+    if problem.noise != 0:
+        yield from _under_noise(problem)
+
+
+def _under_noise(problem: Problem) -> Iterator[Node]:
+    """Propose quotients of low degree whose weights are least squares of y itself, term by term and once refined.
+
+    :math:`(P - y Q)/Q_0`, with Q_0 the denominator before, is nearly the error of y; Q/Q_0 has the mean 1.
+    """
+    columns, y = problem.columns, problem.y
+    for degrees in NOISY if 0 < len(columns) <= FEWEST else ():
+        if 4 * sum(count(len(columns), d) for d in degrees) > len(y):
+            continue
+        basis = Chebyshev(problem.x[:, columns], columns, max(degrees))
+        top, bottom = (basis.values[:, : basis.up_to(d)] for d in degrees)
+        below = np.ones(len(y))
+        for _ in range(STEPS):
+            problem.check()
+            known, rest = bottom / below[:, None], top / below[:, None]
+            mean = known.mean(0)
+            free = known[:, 1:] - known[:, [0]] * (
+                mean[1:] / mean[0]
+            )  # the mean of Q/Q_0 fixes its first weight
+            w = solve(np.column_stack([rest, -y[:, None] * free]), y * known[:, 0] / mean[0])
+            above, q = w[: top.shape[1]], w[top.shape[1] :]
+            q = np.array([(1 - mean[1:] @ q) / mean[0], *q])
+            below = bottom @ q
+            if not np.isfinite(below).all() or not (np.abs(below) > 1e-3 * np.abs(below).max()).all():
+                break
+        else:
+            law = _law(basis, (above, q), 1.0)
+            if law is not None:
+                yield law
 
 
 def _proposed(problem: Problem) -> Iterator[Node]:

@@ -20,7 +20,6 @@ import torch
 
 from nalm.engine import NUMBERS, Run, device_for, populations
 from nalm.errors import NALMError
-from nalm.lab.custom_units import load
 from nalm.lab.executors.base import (
     MOST_ON_GPU,
     NO_JOB,
@@ -32,6 +31,7 @@ from nalm.lab.executors.base import (
 )
 from nalm.lab.executors.queue import Job, Queue
 from nalm.lab.machine import cores
+from nalm.units.own import load
 
 GRACE = 10.0  # seconds that a worker has to end by itself before it is killed
 

@@ -23,7 +23,6 @@ from nalm import __version__
 from nalm.engine import NUMBERS, Run, populations
 from nalm.errors import NALMError
 from nalm.lab import costs
-from nalm.lab.custom_units import load
 from nalm.lab.executors import own_cluster
 from nalm.lab.executors.base import (
     MOST_ON_GPU,
@@ -36,6 +35,7 @@ from nalm.lab.executors.base import (
 )
 from nalm.lab.executors.queue import Fault, Job, Queue
 from nalm.results.store import Arrays
+from nalm.units.own import load, parted, sources
 
 SCHEDULING = 0.015  # seconds that scheduling a task costs (docs/scale.md)
 SHARE = 0.02  # of the work that scheduling may cost
@@ -43,7 +43,7 @@ COMPILED = 60.0  # least seconds of work of a task that has to compile a program
 WAVES = 4  # tasks per worker to aim at, so that workers finish at about the same time
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
-Source = tuple[str, str, bytes]  # of a user-defined unit: file name, class, file content
+Source = tuple[str, tuple[tuple[str, bytes], ...]]  # of a user-defined unit: FILE.py:Class, files
 Versions = tuple[str, str]  # nalm, torch
 
 
@@ -209,17 +209,19 @@ def _versions() -> Versions:
 
 def _sources(units: Sequence[str]) -> tuple[Source, ...]:
     """Read the files of user-defined units, to be sent with the tasks."""
-    parts = [spelling.rpartition(":") for spelling in units]
-    return tuple((Path(file).name, name, Path(file).read_bytes()) for file, _, name in parts)
+    parts = [parted(spelling) for spelling in units]
+    return tuple((f"{file.name}:{name}", tuple(sources(file).items())) for file, name in parts)
 
 
 @functools.lru_cache
-def _load(sources: tuple[Source, ...]) -> None:
+def _load(units: tuple[Source, ...]) -> None:
     """Register the user-defined units in this worker, once."""
-    with tempfile.TemporaryDirectory() as folder:
-        for file, name, content in sources:
-            (Path(folder) / file).write_bytes(content)
-            load(f"{Path(folder) / file}:{name}")
+    for spelling, files in units:
+        with tempfile.TemporaryDirectory() as folder:
+            for file, content in files:
+                (Path(folder) / file).parent.mkdir(parents=True, exist_ok=True)
+                (Path(folder) / file).write_bytes(content)
+            load(f"{folder}/{spelling}")
 
 
 def _serve(
@@ -228,7 +230,7 @@ def _serve(
     """Train one population in a Ray task, and yield messages."""
     import ray
 
-    settings, sources, versions = common
+    settings, units, versions = common
     here = ray.get_runtime_context()
     worker = f"{here.get_node_id()[:6]}:{os.getpid()}"
     torch.set_num_threads(1)  # a task has one core
@@ -238,7 +240,7 @@ def _serve(
                 "A worker of the cluster has nalm {} with torch {}, the driver {} with {}: "
                 "install the same versions on all.".format(*_versions(), *versions)
             )
-        _load(sources)
+        _load(units)
         for message in attempt(Job(runs), settings, state and {n: a.copy() for n, a in state.items()}):
             yield replace(message, job=NO_JOB, worker=worker)
     except NALMError as error:

@@ -25,6 +25,8 @@ def _row(v: ClaimVerdict) -> dict[str, Any]:
         "high": number(c.high),
         "source": c.source,
         "place": c.place,
+        "cited": c.cited,
+        "how": c.how,
         "note": c.note,
         "ours": interval(v.ours) if v.ours is not None else None,
         "verdict": v.verdict,

@@ -19,12 +19,17 @@ def glance(found: Sequence[Study]) -> list[dict[str, Any]]:
     return [_block(key, ranges, names) for key, ranges in best(found).items()]
 
 
+def _as_fast(s: Summary, first: Summary) -> bool:
+    """Return whether a case was solved at the same median step as the first, with as many runs."""
+    return (s.median.estimate, s.success.n) == (first.median.estimate, first.success.n)
+
+
 def _block(key: tuple[str, int], ranges: dict[str, list[Summary]], names: dict[Case, str]) -> dict[str, Any]:
     operation, inputs = key
     rows = []
     for name, group in ranges.items():
         first = group[0]
-        equal = [s for s in group if s.success.estimate == first.success.estimate > 0]
+        equal = [s for s in group if s.success.estimate == first.success.estimate > 0 and _as_fast(s, first)]
         rows.append(
             {
                 "range": name,

@@ -19,6 +19,7 @@ from nalm.tasks.operands import apply
 from nalm.tasks.sampler import marks
 from nalm.units import UNITS, Unit
 from nalm.units.baselines import BASELINES
+from nalm.units.own import OWN
 
 FINAL = "weights.0."  # prefix of a final weight among the curves of a run
 REACH, FINE = 6.0, 120  # the plots of Mistry 2023, section 1.4 cover [-6, 6] in steps of 0.1
@@ -44,8 +45,12 @@ def drawn(study: Study) -> list[Surface]:
 
 
 def _of_two_numbers(case: Case) -> bool:
-    """Return whether a model is one layer of two numbers, without images and without errors over a grid."""
-    return case.inputs == 2 and len(case.model) == 1 and not case.task.grids and not case.task.images
+    """Return whether a model is one layer of two numbers, without images and without errors over a grid.
+
+    A user's unit is left out if it is not loaded.
+    """
+    known = all(layer.unit in {**UNITS, **BASELINES, **OWN} for layer in case.model)
+    return known and case.inputs == 2 and len(case.model) == 1 and not (case.task.grids or case.task.images)
 
 
 def _from_grid(study: Study, runs: Sequence[Outcome]) -> list[Surface]:
@@ -106,7 +111,8 @@ def predictions(case: Case, weights: Mapping[str, Array], title: str) -> Surface
 def _layer(case: Case, weights: Mapping[str, Array]) -> torch.nn.Module:
     """Build the one layer of a case with these effective weights, given flat."""
     (layer,) = case.model
-    made = {**UNITS, **BASELINES}[layer.unit](case.inputs, layer.out, **dict(layer.options)).eval().double()
+    kind = {**UNITS, **BASELINES, **OWN}[layer.unit]
+    made = kind(case.inputs, layer.out, **dict(layer.options)).eval().double()
     shaped = {n: torch.tensor(weights[n]).reshape(w.shape) for n, w in made.weights().items() if n in weights}
     if len(shaped) < len(made.weights()):
         raise NALMError(

@@ -1,0 +1,61 @@
+"""Units within one results folder, for `nalm compare`: two of them in pairs of runs, or all of them ranked."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from nalm.cli import screen
+from nalm.cli.app import print_json
+
+if TYPE_CHECKING:
+    from nalm.results.contest import Named
+
+
+def units_of(
+    where: Path, experiment: str, units: tuple[str, str] | None, figure: Path | None, as_json: bool
+) -> None:
+    """Compare two units of a folder, or rank all of them."""
+    from nalm.cli.tables import contest as tables
+    from nalm.errors import NALMError
+    from nalm.results.contest import contest
+    from nalm.results.ranking import ranking
+
+    named = _named(where, experiment)
+    if units is None:
+        if figure is not None:
+            raise NALMError("--figure draws the comparison of two units: name them with --units A B.")
+        places = ranking(named)
+        if as_json:
+            print_json([tables.plain(group, rows) for group, rows in places.items()])
+            return
+        for part in tables.ranked(places):
+            screen.show(part)
+        return
+    found = contest(named, *units)
+    if figure is not None:
+        from nalm.report.contest import draw
+
+        typer.echo(draw(found, figure), err=as_json)
+    if as_json:
+        print_json(found.plain())
+        return
+    for part in tables.compared(found):
+        screen.show(part)
+
+
+def _named(where: Path, experiment: str) -> "Named":
+    """Read the runs of a folder by the names of their cases."""
+    from nalm.errors import unknown
+    from nalm.experiments import below
+    from nalm.experiments.names import names
+    from nalm.results import source
+    from nalm.results.contest import by_name
+
+    results = source.outcomes(where)
+    chosen = below(experiment, results)
+    if not chosen:
+        raise unknown(f"experiment in {where}", experiment, results)
+    kept = {name: results[name] for name in chosen}
+    called = {name: names(name, (o.case for o in runs)) for name, runs in kept.items()}
+    return by_name(kept, {name: (found.labels, found.places) for name, found in called.items()})

@@ -1,0 +1,71 @@
+"""Views of fitted laws: as text, in SymPy and LaTeX, as a network, and in a file."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nalm.discover.discovery import FittedLaw
+from nalm.discover.law import Law
+from nalm.discover.law.files import save
+
+if TYPE_CHECKING:
+    import torch
+
+
+class FittedLaws:
+    """What an estimator offers once it has a law for each output; with one output, values instead of lists."""
+
+    found_: tuple[FittedLaw, ...]
+    columns_: list[str] | None
+    several_: bool
+
+    def _check(self) -> None:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+
+    @property
+    def laws_(self) -> tuple[Law, ...]:
+        """The laws, one for each output."""
+        return tuple(f.law for f in self.found_)
+
+    @property
+    def formula_(self) -> Any:
+        """The law as text."""
+        return self._each([str(f.law) for f in self.found_])
+
+    @property
+    def certificate_(self) -> Any:
+        """The certificate of the law."""
+        return self._each([f.certificate for f in self.found_])
+
+    @property
+    def equations_(self) -> Any:
+        """The candidates, best first."""
+        return self._each([f.equations for f in self.found_])
+
+    def sympy(self) -> Any:
+        """Return the law in SymPy."""
+        self._check()
+        return self._each([law.sympy() for law in self.laws_])
+
+    def latex(self) -> Any:
+        """Return the law in LaTeX."""
+        self._check()
+        return self._each([law.latex() for law in self.laws_])
+
+    def to_module(self, dtype: "torch.dtype | None" = None) -> "torch.nn.Module":
+        """Build the law as a trainable network of units, ``(*batch, inputs) -> (*batch, outputs)``."""
+        from nalm.discover.law.network import Outputs
+
+        self._check()
+        modules = [law.to_module(dtype) for law in self.laws_]
+        return Outputs(modules) if self.several_ else modules[0]
+
+    def _each(self, values: list[Any]) -> Any:
+        return values if self.several_ else values[0]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the laws as JSON, which is complete, and the weights of their network beside it as safetensors."""
+        self._check()
+        save(Path(path), self.found_, self.columns_, self.several_)

@@ -1,0 +1,173 @@
+"""The answer of a search where no law is exact: the law with the most evidence, its verdict, and the front."""
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nalm.discover.certificate import Certificate, domain_of
+from nalm.discover.certificate.verdict import Verdict
+from nalm.discover.law import Law
+from nalm.discover.law.expression import Array, Node, evaluate, size
+from nalm.discover.law.tidy import tidied
+from nalm.discover.problem import Problem, TimeUpError
+from nalm.discover.selection.choose import ranked
+from nalm.discover.selection.doubts import doubt, rows_to_test
+from nalm.discover.selection.evidence import Fitted, fit
+from nalm.discover.selection.front import RIVAL, front
+from nalm.discover.selection.intervals import FittedNumber, constants
+from nalm.discover.selection.outliers import far_rows
+from nalm.discover.selection.printed import holds, last_places, resolved, significant
+from nalm.discover.selection.rounding import rounded
+from nalm.discover.selection.rows import NoiseKind, Rows, without
+
+ALL = 20_000  # rows of the last fit
+TESTED = 8  # laws that are tested, best first
+NAMED, NAMED_ROWS = 5, 20  # forms and rows that a certificate names
+SMALL = 100  # rows below which the evidence decides also where nothing is certified
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A law of the front: its error if each row is left out, its certificate, constants, and how much worse it is."""
+
+    node: Node
+    error: float
+    stage: str
+    certificate: Certificate | None = None  # None: not tested
+    worse: float = 0.0  # -2 log likelihood and price, above those of the chosen law
+    constants: tuple[FittedNumber, ...] = ()
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Chooses among the laws that a search met, and tests and lists them."""
+
+    problem: Problem
+    names: Sequence[str]
+    check: Callable[[], None]
+
+    def front(self, met: Mapping[Node, str], allows: Callable[[Node], bool]) -> list[Listed]:
+        """Return the front of laws, the chosen one first; empty if no law has a value on all rows.
+
+        The chosen law is the smallest that holds to the printed digits, else the one with the most evidence that
+        nothing speaks against, among those that the data cannot tell apart, else the one with the most evidence.
+        """
+        order = ranked(met, self.problem, allows, self.check)
+        if not order:
+            return []
+        with np.errstate(all="ignore"), contextlib.suppress(TimeUpError):
+            whole = len(order[0].rows) == self._rows
+            far = np.flatnonzero(far_rows(order, self.check)) if whole else np.empty(0, int)
+            if len(far):
+                fewer = replace(self, problem=without(self.problem, far))
+                again = fewer.front({**met, **{f.node: f.stage for f in order}}, allows)
+                if again and again[0].certificate:
+                    return [_named(again[0], self.problem.order[far]), *again[1:]]
+        with np.errstate(all="ignore"):
+            found = _printed(order, self.problem)
+            if found is not None:
+                return self._listed(order, found, (Verdict.PRINTED, _digits_hold(found)))
+            near = [f for f in order[:TESTED] if f.score < order[0].score + RIVAL]
+            words = [self._tested(f) for f in near]
+            sound = [k for k, (verdict, _) in enumerate(words) if verdict != Verdict.NONE]
+            place = sound[0] if sound else 0
+            return self._listed(order, near[place], words[place])
+
+    @property
+    def _rows(self) -> int:
+        return len(self.problem.y) + len(self.problem.held_y)
+
+    def _tested(self, found: Fitted) -> tuple[Verdict, str]:
+        words = doubt(found, self.problem)
+        if words is None:
+            return Verdict.CONSISTENT, looks_like_noise(found.rows, found.scatter) + "."
+        return Verdict.NONE, f"{words}."
+
+    def _listed(self, order: Sequence[Fitted], chosen: Fitted, words: tuple[Verdict, str]) -> list[Listed]:
+        """Test and round the laws of the front, the chosen one first."""
+        laws = front(order, chosen)
+        rounded_laws = [chosen if words[0] == Verdict.PRINTED else rounded(self._on_all_rows(chosen))]
+        rounded_laws += [rounded(law) for law in laws[1:]]
+        rivals = [n for n, law in enumerate(laws) if n and law.score < chosen.score + RIVAL][:NAMED]
+        names = tuple(self.names)
+        alternatives = tuple(str(Law(rounded_laws[n].node, names)) for n in rivals)
+        listed = []
+        for n, (law, short) in enumerate(zip(laws, rounded_laws, strict=True)):
+            verdict, tested = words if n == 0 else self._tested(law)
+            certificate = self._certificate(short, verdict, tested, alternatives if n == 0 else ())
+            worse = law.score - chosen.score if n else 0.0
+            listed.append(
+                Listed(tidied(short.node), law.error, law.stage, certificate, worse, constants(short))
+            )
+        return listed
+
+    def _on_all_rows(self, found: Fitted) -> Fitted:
+        """Fit a law that was chosen on a part of the rows to all of them."""
+        whole = Rows.of(self.problem, ALL)
+        if len(whole) == len(found.rows):
+            return found
+        return fit(found.node, replace(whole, noise=found.rows.noise), found.free, found.stage)
+
+    def _certificate(
+        self, law: Fitted, verdict: Verdict, tested: str, alternatives: tuple[str, ...]
+    ) -> Certificate:
+        off = float(np.sqrt(np.mean((law.rows.y - evaluate(law.node, law.rows.x)) ** 2)))
+        off /= float(np.std(law.rows.y)) or 1.0
+        p, held = self.problem, rows_to_test(law.node, self.problem)
+        domain = domain_of(law.node, p, self.names)
+        return Certificate(
+            verdict, tested, held, off, float(p.noise or off), p.precision, p.noise, domain, alternatives
+        )
+
+
+def _printed(order: Sequence[Fitted], problem: Problem) -> Fitted | None:
+    """Return the smallest law with good evidence that holds to the printed digits, if any does."""
+    units = printed_units(order[0].rows, problem)
+    if units is None:
+        return None
+    for found in sorted(order[:TESTED], key=lambda f: size(f.node)):
+        law = holds(found, *units)
+        if law is not None and resolved(law, *units):
+            return law
+    return None
+
+
+def printed_units(rows: Rows, problem: Problem) -> tuple[Array, Array] | None:
+    """Return the last printed places of x and y, given or read off the numbers; None if y was not rounded."""
+    if problem.digits is not None:
+        return (
+            np.stack([significant(c, problem.digits) for c in rows.x.T], 1),
+            significant(rows.y, problem.digits),
+        )
+    y = last_places(rows.y)
+    if y is None:
+        return None
+    y = y if y.any() else np.ones(len(y))  # whole numbers were rounded to such
+    columns = [last_places(c) for c in rows.x.T]
+    return np.stack([np.zeros(len(y)) if c is None else c for c in columns], 1), y
+
+
+def _named(law: Listed, far: NDArray[np.int_]) -> Listed:
+    """Name the rows that were left out in the certificate of a law."""
+    assert law.certificate is not None
+    rows = ", ".join(str(1 + row) for row in sorted(far.tolist())[:NAMED_ROWS])
+    more = f" and {len(far) - NAMED_ROWS} more" if len(far) > NAMED_ROWS else ""
+    words = f"Far off and left out: row{'s' if len(far) > 1 else ''} {rows}{more}."
+    return replace(law, certificate=replace(law.certificate, tested=f"{law.certificate.tested} {words}"))
+
+
+def _digits_hold(found: Fitted) -> str:
+    return f"the law holds to half a unit of the last printed place on all {len(found.rows)} rows."
+
+
+def looks_like_noise(rows: Rows, scatter: float) -> str:
+    """Describe the noise that a law leaves: its kind and its size."""
+    size_of = {
+        NoiseKind.ADDITIVE: f"additive noise of {scatter:.2g}",
+        NoiseKind.RELATIVE: f"relative noise of {100 * scatter:.2g}%",
+        NoiseKind.GIVEN: "noise of the given errors",
+    }
+    return f"what the law leaves looks like {size_of[rows.noise]} on {len(rows):,} rows"

@@ -1,0 +1,129 @@
+"""Which law? The candidates of a search are fitted to all rows under each kind of noise, simplified, and ranked."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+
+from nalm.discover.fit.description_length import is_nice
+from nalm.discover.fit.fallback import log_linear, simple_fits
+from nalm.discover.fit.least_squares import UNSOLVABLE
+from nalm.discover.law.expression import Node, Sum, evaluate, numbers, roles, size, used
+from nalm.discover.problem import Problem, TimeUpError
+from nalm.discover.selection.evidence import FREE, SYMBOL, Fitted, fit, scalable, unsettled
+from nalm.discover.selection.rows import NoiseKind, Rows
+from nalm.discover.selection.simplify import Allows, simplified
+from nalm.discover.selection.structure import structure
+
+FITTED, SIMPLIFIED = 60, 10  # candidates under each kind of noise
+FIRST = 12  # of these are fitted under both kinds even if time is up: they must be compared
+EACH_SIZE = 3  # of these, the best of every size
+LARGEST = 60  # symbols of a candidate
+COMPARED = 40  # laws that a further one must differ from,
+ALIKE = 1e-3  # by so much of the noise on some row
+
+
+def ranked(
+    met: Mapping[Node, str], problem: Problem, allows: Allows, check: Callable[[], None]
+) -> list[Fitted]:
+    """Return the laws with the most evidence, each structure once under its best kind of noise, best first.
+
+    ``met`` holds the candidates with their stages. If time is up, the laws that were fitted until then are ranked.
+    """
+    best: dict[Node, Fitted] = {}
+    rows = Rows.of(problem)
+
+    def keep(found: Fitted, among: dict[Node, Fitted]) -> None:
+        if np.isfinite(found.score) and (found.form not in among or found.score < among[found.form].score):
+            among[found.form] = found
+
+    with contextlib.suppress(TimeUpError), np.errstate(all="ignore"):
+        kinds = [(kind, list(_pool(met, kind, problem, allows))) for kind in rows.kinds()]
+        first = [(kind, pool[:FIRST], SIMPLIFIED // 3, lambda: None) for kind, pool in kinds]
+        for kind, pool, few, watch in [*first, *((k, pool[FIRST:], SIMPLIFIED, check) for k, pool in kinds)]:
+            fitted: dict[Node, Fitted] = {}
+            for node, stage in pool:
+                watch()
+                with contextlib.suppress(*UNSOLVABLE):
+                    found = _fit(node, kind, stage, problem, watch)
+                    keep(found, best)
+                    keep(found, fitted)
+            for found in sorted(fitted.values(), key=lambda f: f.score)[:few]:
+                with contextlib.suppress(*UNSOLVABLE):
+                    for simpler in simplified(found, allows, watch):
+                        keep(simpler, best)
+    distinct: list[Fitted] = []
+    for found in sorted(best.values(), key=lambda f: f.score):
+        if not any(_alike(found, other) for other in distinct[:COMPARED]):
+            distinct.append(found)
+    return distinct
+
+
+def _alike(one: Fitted, other: Fitted) -> bool:
+    """Tell whether two laws are ways to write one: they have the same values, beside the noise."""
+    near = ALIKE * min(float(np.std(one.rows.y - f.value)) for f in (one, other))
+    with np.errstate(all="ignore"):
+        return one.count == other.count and bool((np.abs(one.value - other.value) <= near).all())
+
+
+def _fit(node: Node, rows: Rows, stage: str, problem: Problem, check: Callable[[], None]) -> Fitted:
+    """Fit a candidate to all rows; with units of measurement its exponents stay."""
+    node = scalable(node)
+    free = unsettled(node, rows.x)
+    if problem.dimensions is not None:
+        free &= np.array([k != "exponent" for k in roles(node)], bool)
+    return fit(node, rows, free, stage, check)
+
+
+def _pool(
+    met: Mapping[Node, str], rows: Rows, problem: Problem, allows: Allows
+) -> Iterator[tuple[Node, str]]:
+    """Yield the candidates that are worth a fit: the best at a first look, over all and of every size."""
+    for node, stage in _simple(rows, problem):
+        if allows(node):
+            yield node, stage
+    looks = {
+        node: _first_look(node, rows)
+        for node in met
+        if used(node) and size(node) <= LARGEST and np.isfinite(numbers(node)).all()
+    }
+    order = sorted((n for n in looks if np.isfinite(looks[n])), key=lambda n: looks[n])
+    counts: dict[int, int] = {}
+    forms: set[Node] = set()
+    for node in order:
+        count = counts.get(size(node), 0)
+        if (len(forms) >= FITTED and count >= EACH_SIZE) or (form := structure(node)) in forms:
+            continue
+        forms.add(form)
+        counts[size(node)] = count + 1
+        if allows(node):
+            yield node, met[node]
+
+
+def _simple(rows: Rows, problem: Problem) -> Iterator[tuple[Node, str]]:
+    """Yield a number, a line and, where logarithms exist, a product of powers of all columns and of each."""
+    yield Sum((), (), float(np.median(rows.y)) or 1.0), "constant"
+    yield from simple_fits(rows.x, rows.y, problem.columns)
+    if rows.noise == NoiseKind.RELATIVE:
+        for i in problem.columns if len(problem.columns) > 1 else ():
+            found = log_linear(rows.x, rows.y, [i])
+            if found is not None:
+                yield found, "log-linear"
+
+
+def _first_look(node: Node, rows: Rows) -> float:
+    """Return the score of a candidate as it is, up to a factor, without a term for small samples."""
+    with np.errstate(all="ignore"):
+        value = evaluate(node, rows.x)
+        if rows.noise == NoiseKind.RELATIVE:
+            r = np.log(rows.y / value)
+            r = r - np.mean(r)
+        else:
+            a, b = value / rows.error, rows.y / rows.error
+            r = b - a * (np.dot(a, b) / np.dot(a, a))
+    n = len(r)
+    pairs = zip(numbers(node), roles(node), strict=True)
+    dear = sum(not is_nice(v, role) for v, role in pairs)
+    if dear >= n - 1:
+        return np.inf
+    return rows.misfit_of(r) + float(np.log(n)) * (FREE * dear + SYMBOL * size(node))

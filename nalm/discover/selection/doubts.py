@@ -1,0 +1,102 @@
+"""Doubts about a chosen law, in words: too few rows, too much noise, chance, or a residual that is more than noise."""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy import stats
+
+from nalm.discover.certificate.lack_of_fit import SIGNIFICANT, complaint, f_test, structure
+from nalm.discover.certificate.resolution import cancels
+from nalm.discover.certificate.smoothness import leftover
+from nalm.discover.fit.least_squares import refined
+from nalm.discover.law.expression import Array, Node, evaluate, numbers, used
+from nalm.discover.problem import Problem
+from nalm.discover.selection.evidence import Fitted
+from nalm.discover.selection.rows import NoiseKind, Rows
+
+EFFECT = 0.5  # the least share of the variance that a law must explain
+FEWEST = 3  # rows beyond the numbers of the law, at least; and as many as these
+CANCELLED = "the law is a small difference of large terms"
+FORMS = 100  # forms that were tried: chance has so many attempts
+
+
+def doubt(found: Fitted, problem: Problem) -> str | None:
+    """Return the first thing that speaks against the law, as text, or None.
+
+    With enough rows, the law is fitted to the searched rows and tested on the others. With few, all rows are used
+    for both, and the tests count the numbers that were fitted.
+    """
+    node, rows = found.node, found.rows
+    if used(node) and rows_to_test(node, problem):
+        if cancels(node, rows.x):
+            return CANCELLED
+        seen = as_seen(problem, rows)
+        law = rows.seen(node)
+        law, _ = refined(law, seen.x, seen.y, np.ones(len(seen.y)), free=rows.mask(found.free))
+        words = complaint(law, seen)
+        return words and f"{words} on {len(problem.held_y)} held-out rows"
+    return doubt_of_fit(node, found.count, rows, problem)
+
+
+def rows_to_test(node: Node, problem: Problem) -> int:
+    """Return how many held-out rows test a law; 0 if they are too few, and it is tested on the rows of its fit."""
+    held = len(problem.held_y)
+    return held if held >= 2 * len(numbers(node)) + 10 else 0
+
+
+def doubt_of_fit(node: Node, k: int, rows: Rows, problem: Problem) -> str | None:
+    """Test a law with k fitted numbers on the rows it was fitted to."""
+    n, seen = len(rows), as_seen(problem, rows)
+    if not used(node):
+        return "no column explains y: a number does as well"
+    r = rows.residual(node)
+    if not np.isfinite(r).all() or cancels(node, rows.x):
+        return CANCELLED
+    if n - k < max(FEWEST, k):
+        more = k + max(FEWEST, k) - n
+        return f"{n} rows are too few for {k} fitted numbers; {more} more would do"
+    level = rows.target / rows.error
+    flat = level - level.mean()
+    explained = 1 - float(np.sum(r**2)) / max(float(np.sum(flat**2)), 1e-300)
+    if explained < EFFECT:
+        return f"the noise is larger than the effect: the law explains {100 * max(explained, 0):.0f}% of the variance"
+    if rows.noise == NoiseKind.GIVEN:
+        p = float(stats.chi2.sf(np.sum(r**2), n - k))
+        if p < SIGNIFICANT:
+            return f"the residual is larger than the given errors (p = {p:.1g})"
+    p = FORMS * f_test(flat, r, max(len(numbers(node)), 1))  # settled numbers were chosen, too
+    if p > SIGNIFICANT:
+        return f"chance explains as much on {n} rows, as many forms were tried (p = {min(p, 1.0):.1g})"
+    p = pure_error(rows.x, r, k)
+    if p < SIGNIFICANT:
+        return f"repeated rows differ by less than the law leaves (p = {p:.1g})"
+    law = rows.seen(node)
+    every = np.concatenate([seen.x, seen.held_x]), np.concatenate([seen.y, seen.held_y])
+    whole = replace(seen, held_x=every[0], held_y=every[1])
+    p = structure(law, whole.held_y - evaluate(law, whole.held_x), whole)
+    if p < SIGNIFICANT:
+        return f"the residual has structure (p = {p:.1g})"
+    p = leftover(law, seen)
+    return f"the residual can be predicted from the columns (p = {p:.1g})" if p < SIGNIFICANT else None
+
+
+def as_seen(problem: Problem, rows: Rows) -> Problem:
+    """Return the problem in which the noise has one size: with log y under relative noise."""
+    if rows.noise != NoiseKind.RELATIVE:
+        return problem
+    logs = [np.log(np.abs(y)) for y in (problem.y, problem.held_y)]
+    return replace(problem, y=logs[0], held_y=logs[1], noise=None)
+
+
+def pure_error(x: Array, r: Array, k: int) -> float:
+    """Return the p-value that rows with equal columns differ as much as the law leaves; 1 without such rows."""
+    _, group, counts = np.unique(x, axis=0, return_inverse=True, return_counts=True)
+    group = group.reshape(-1)
+    levels, n = len(counts), len(r)
+    if n - levels < 2 or levels <= k:
+        return 1.0
+    means = np.bincount(group, r) / counts
+    within = float(np.sum((r - means[group]) ** 2))
+    between = float(np.sum(counts * means**2))
+    ratio = (between / (levels - k)) / max(within / (n - levels), 1e-300)
+    return float(stats.f.sf(ratio, levels - k, n - levels))

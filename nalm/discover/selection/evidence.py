@@ -1,0 +1,165 @@
+"""The evidence for a law: its likelihood on all rows less the price of its numbers and symbols."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from nalm.discover.fit.least_squares import refined, tangent
+from nalm.discover.fit.snap import movable
+from nalm.discover.law.expression import (
+    Array,
+    Function,
+    Input,
+    Mask,
+    Node,
+    Sum,
+    evaluate,
+    numbers,
+    parts,
+    roles,
+    size,
+)
+from nalm.discover.selection.rows import NoiseKind, Rows
+from nalm.discover.selection.structure import is_settled, structure
+
+FREE, SYMBOL, FUNCTION = 1.5, 0.3, 0.7  # prices in log n: of a fitted number, of a symbol, of a function
+NICE = 4.0  # the price of a nice number, one of a few, or that of a fitted one if this is less
+LEAST = 0.5  # of the rows that are left in the term for small samples
+HELD = 1e-9  # of a row's leverage: what is left of 1 when the law passes through that row whatever its value
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A law with its numbers fitted to rows."""
+
+    node: Node
+    free: Mask  # the numbers that were fitted
+    rows: Rows
+    stage: str
+
+    @cached_property
+    def misfit(self) -> float:
+        """-2 log likelihood."""
+        return self.rows.misfit(self.node)
+
+    @cached_property
+    def score(self) -> float:
+        """-2 log likelihood plus the price of the law: the smallest is best."""
+        return self.misfit + price(self.node, self.free, self.rows)
+
+    @cached_property
+    def value(self) -> Array:
+        """The values of the law on the rows."""
+        with np.errstate(all="ignore"):
+            return evaluate(self.node, self.rows.x)
+
+    @cached_property
+    def form(self) -> Node:
+        """The structure of the law."""
+        return structure(self.node)
+
+    @property
+    def count(self) -> int:
+        """How many numbers were fitted."""
+        return int(self.free.sum())
+
+    @cached_property
+    def _curvature(self) -> tuple[Array, Array]:
+        """The standard error of every free number, and the leverage of every row."""
+        _, slopes = tangent(self.rows.seen(self.node), self.rows.x)
+        slopes = slopes[:, self.rows.mask(self.free)] / self.rows.error[:, None]
+        slopes = np.nan_to_num(slopes, nan=0.0, posinf=0.0, neginf=0.0)
+        norm = np.sqrt((slopes**2).sum(0))
+        norm = np.where((norm > 0) & np.isfinite(norm), norm, 1.0)
+        left, singular, right = np.linalg.svd(slopes / norm, full_matrices=False)
+        kept = singular > 1e-13 * singular.max(initial=0.0)
+        inverse = np.where(kept, 1 / np.where(kept, singular, 1.0), np.inf)
+        with np.errstate(all="ignore"):
+            spread = np.sqrt(((right.T * inverse) ** 2).sum(1)) / norm * self.scatter
+        return np.nan_to_num(spread, nan=np.inf), (left[:, kept] ** 2).sum(1)
+
+    @property
+    def scatter(self) -> float:
+        """The size of the noise: of y, of log y, or 1 where it is given."""
+        if self.rows.noise == NoiseKind.GIVEN:
+            return 1.0
+        r = self.rows.residual(self.node)
+        return float(np.sqrt(np.sum(r**2) / max(len(r) - self.count, 1)))
+
+    @property
+    def errors(self) -> Array:
+        """The standard error of every number; 0 for those that were not fitted."""
+        found = np.zeros(len(self.free))
+        found[self.free] = self._curvature[0]
+        return found
+
+    @cached_property
+    def left_out(self) -> Array:
+        """What the law leaves of each row if it is fitted to the others (to first order)."""
+        _, leverage = self._curvature
+        with np.errstate(all="ignore"):
+            return np.where(leverage < 1 - HELD, self.rows.residual(self.node) / (1 - leverage), np.inf)
+
+    @property
+    def error(self) -> float:
+        """The rms of ``left_out`` over the spread of the target."""
+        with np.errstate(all="ignore"):
+            off = float(np.sqrt(np.mean(self.left_out**2)))
+        return (
+            off / (float(np.std(self.rows.target / self.rows.error)) or 1.0) if np.isfinite(off) else np.inf
+        )
+
+
+def price(node: Node, free: Mask, rows: Rows) -> float:
+    r"""Return the price of a law of n rows with k numbers that were fitted, the size of the noise among them.
+
+    .. math:: \log n \, (1.5\,\mathrm{free} + 0.3\,\mathrm{symbols} + 0.7\,\mathrm{functions}) + 4\,\mathrm{nice}
+        + \frac{2 k (k + 1)}{n - k - 1}
+
+    Half-integer exponents cost nothing but their symbols.
+    """
+    n, k = len(rows), int(free.sum()) + (rows.noise != NoiseKind.GIVEN)
+    if n <= k:
+        return np.inf
+    powers = np.array([role == "exponent" for role in roles(node)], bool)
+    settled = np.array([is_settled(v, r) for v, r in zip(numbers(node), roles(node), strict=True)], bool)
+    dear = int((free | (powers & ~settled)).sum())
+    nice = int((movable(node, rows.x) & ~free & ~powers).sum())
+    shape = FREE * dear + SYMBOL * size(node) + FUNCTION * functions(node)
+    return float(np.log(n) * shape + nice_price(n) * nice + 2 * k * (k + 1) / max(n - k - 1, LEAST))
+
+
+def nice_price(n: int) -> float:
+    """Return the price of a nice number, on n rows."""
+    return min(NICE, FREE * float(np.log(n)))
+
+
+def functions(node: Node) -> int:
+    """Count the functions in a law."""
+    return isinstance(node, Function) + sum(map(functions, parts(node)))
+
+
+def scalable(node: Node) -> Node:
+    """Give a law that is a column or a function a factor of its own, so that it can be fitted."""
+    return Sum((node,), (1.0,)) if isinstance(node, Input | Function) else node
+
+
+def unsettled(node: Node, x: Array, fixed: bool = False) -> Mask:
+    """Return the numbers that a fit may move: all but half-integer exponents, or, if fixed, but nice numbers."""
+    loose = [
+        not is_settled(v, role) or (role != "exponent" and not fixed)
+        for v, role in zip(numbers(node), roles(node), strict=True)
+    ]
+    return movable(node, x) & np.array(loose, bool)
+
+
+def fit(
+    node: Node, rows: Rows, free: Mask, stage: str, check: Callable[[], None] = lambda: None, steps: int = 10
+) -> Fitted:
+    """Fit the free numbers of a law to all rows, by least squares of the target."""
+    found, _ = refined(
+        rows.seen(node), rows.x, rows.target, 1 / rows.error, free=rows.mask(free), steps=steps, check=check
+    )
+    return Fitted(rows.unseen(found), free, rows, stage)

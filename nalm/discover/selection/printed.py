@@ -1,0 +1,115 @@
+"""Printed digits: the last printed place of every number of a table, and laws that hold to half a unit of it."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from nalm.discover.certificate.resolution import CHEAP, DEARER, FREE, SNAPPED, hidden
+from nalm.discover.law.expression import Array, Node, evaluate, numbers, used
+from nalm.discover.selection.evidence import Fitted, fit
+from nalm.discover.selection.rows import NoiseKind
+
+MOST_DIGITS = 9  # significant ones: numbers with more were not rounded for printing
+SHARE = 0.6  # of the numbers of a column that end in its last place: a tenth of all end in 0
+SAMPLE = 2000  # numbers of a column that are looked at
+ROUNDS = 30  # of the fit of the largest deviation
+SLACK = 1e-9  # of half a unit: the rounding of float64
+
+
+def last_places(values: Array) -> Array | None:
+    """Return the unit of the last printed place of each number of a column; None if it was not rounded.
+
+    A column has either a fixed number of decimals or a fixed number of significant digits. Zeros at the end of a
+    number are not seen in it, but in the other numbers of the column. A column of integers is exact: its unit is 0.
+
+    >>> last_places(np.array([1.25, 3.5, 0.75, 0.11])), last_places(np.array([12.3, 0.0456, 789.0, 1.22]))
+    (array([0.01, 0.01, 0.01, 0.01]), array([1.e-01, 1.e-04, 1.e+00, 1.e-02]))
+    >>> last_places(np.array([0.1 + 0.2, 0.7])) is None, last_places(np.array([3.0, 4.0]))
+    (True, array([0., 0.]))
+    """
+    shown = [_decimals_and_digits(float(v)) for v in values[:: -(-len(values) // SAMPLE)] if v]
+    if not shown:
+        return np.zeros(len(values))
+    decimals, digits = (np.array(column) for column in zip(*shown, strict=True))
+    if digits.max() > MOST_DIGITS:
+        return None
+    if (
+        decimals.max() <= 0
+        and (values == np.round(values)).all()
+        and digits.max() == digits[decimals >= 0].max(initial=0)
+    ):
+        return np.zeros(len(values))
+    if np.mean(decimals == decimals.max()) >= SHARE:
+        return np.full(len(values), 10.0 ** -int(decimals.max()))
+    if np.mean(digits == digits.max()) >= SHARE:
+        return significant(values, int(digits.max()))
+    return None
+
+
+def significant(values: Array, digits: int) -> Array:
+    """Return the unit of the last of so many significant digits of each number."""
+    with np.errstate(divide="ignore"):
+        first = np.floor(np.log10(np.abs(values)))
+    return np.where(np.isfinite(first), 10.0 ** (np.where(np.isfinite(first), first, 0.0) + 1 - digits), 0.0)
+
+
+def _decimals_and_digits(value: float) -> tuple[int, int]:
+    """Return how many decimals and how many significant digits the shortest text of a number has."""
+    mantissa, exponent = f"{value!r}e0".replace("E", "e").split("e")[:2]
+    whole, _, fraction = mantissa.lstrip("-").partition(".")
+    fraction = fraction if fraction != "0" else ""
+    digits = (whole + fraction).lstrip("0").rstrip("0" if not fraction else "")
+    return len(fraction) - int(exponent), max(len(digits), 1)
+
+
+def allowed(node: Node, x: Array, x_units: Array, y_units: Array) -> Array:
+    """Return how far y may be from the law on each row: half a unit of y, and what half a unit of x carries through."""
+    total = y_units / 2
+    with np.errstate(all="ignore"):
+        for j in sorted(used(node)):
+            if not x_units[:, j].any():
+                continue
+            step = x_units[:, j] / 2
+            ends = []
+            for sign in (-1.0, 1.0):
+                moved = x.copy()
+                moved[:, j] += sign * step
+                ends.append(evaluate(node, moved))
+            total = total + np.nan_to_num(np.abs(ends[1] - ends[0]) / 2, nan=0.0, posinf=0.0)
+    return total
+
+
+def holds(found: Fitted, x_units: Array, y_units: Array) -> Fitted | None:
+    """Return the law if it can hold to the printed digits on every row, with the numbers of the smallest deviation.
+
+    The fit starts from least squares, with rows weighted by what is allowed; rows that are further off count more
+    in the next round (Lawson), until all are within bounds or the rounds are over.
+    """
+    node, rows = found.node, replace(found.rows, noise=NoiseKind.ADDITIVE)
+    weight = np.ones(len(rows))
+    for _ in range(ROUNDS):
+        bound = allowed(node, rows.x, x_units, y_units)
+        if not (bound > 0).all():
+            return None
+        with np.errstate(all="ignore"):
+            off = np.abs(rows.y - evaluate(node, rows.x)) / bound
+        if not np.isfinite(off).all() or off.max() > 30:
+            return None
+        if off.max() <= 1 + SLACK:
+            return replace(found, node=node)
+        if not found.count:
+            return None
+        weight = weight * np.maximum(off, 1e-3)
+        weight /= weight.mean()
+        node = fit(node, replace(rows, error=bound / np.sqrt(weight)), found.free, found.stage).node
+    return None
+
+
+def resolved(found: Fitted, x_units: Array, y_units: Array) -> bool:
+    """Tell whether a term of natural size that the law lacks would have shown in the printed digits."""
+    rows, k = found.rows, found.count
+    bound = allowed(found.node, rows.x, x_units, y_units)
+    settled, fitted = hidden(found.node, found.free, rows.x, rows.y, bound)
+    if len(rows) < 2 * len(numbers(found.node)) or settled < SNAPPED:
+        return False
+    return k == 0 or fitted >= FREE / DEARER * DEARER ** max(0, k - CHEAP + 1)

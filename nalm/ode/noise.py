@@ -1,0 +1,108 @@
+"""The noise of samples, read off how far they lie from their neighbours: its size, and how it grows with the value."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from nalm.discover.law.expression import Array
+from nalm.ode.shooting import Samples
+
+LEAST = 2e-3  # of the spread: less may be the roughness of a path without noise
+LOWEST = 0.05  # of the largest size: the noise of smaller values is that of this one
+CLEARLY = 8.0  # nats by which another kind of noise must explain the deviations better
+APART = 2.0  # ratio of the noise of two variables (over their spreads) from which they are weighted by it
+KINDS = {0.0: "equal everywhere", 0.5: "that of counts, a root of the value", 1.0: "a share of the value"}
+
+
+@dataclass(frozen=True)
+class SampleNoise:
+    """The noise of the samples: its size over each spread, and the power of the value that it grows with."""
+
+    size: Array  # of each variable, over its spread
+    power: float
+    floor: Array  # of each variable: the noise does not get smaller for smaller values
+    unit: Array  # of each variable: mean square of what ``relative`` returns is 1 on the samples
+
+    def relative(self, states: Array) -> Array:
+        """Return how large the noise of states (n, d) is beside its mean over the samples."""
+        return np.asarray(np.maximum(np.abs(states), self.floor) ** self.power / self.unit)
+
+    def weights(self, states: Array) -> Array | None:
+        """Return the relative noise of states, variables compared too; None if it is the same for all."""
+        apart = self._apart()
+        if not self.power and not apart:
+            return None
+        between = self.size / np.sqrt(self.mean_square) if apart else np.ones_like(self.size)
+        return self.relative(states) * between
+
+    @property
+    def mean_square(self) -> float:
+        """The mean square that noise alone leaves of samples with these weights."""
+        apart = self._apart()
+        return float(np.exp(2 * np.mean(np.log(self.size))) if apart else np.mean(self.size**2))
+
+    def _apart(self) -> bool:
+        return bool(self.size.max() > APART * self.size.min() and self.size.min() > LEAST)
+
+    @property
+    def words(self) -> str:
+        """The kind of noise in words; empty if it is equal everywhere."""
+        return KINDS[self.power] if self.power else ""
+
+
+def estimated(samples: Samples, levels: Array) -> SampleNoise:
+    """Estimate the noise; ``levels`` are the smoothed samples. The likeliest kind is taken if it is clearly so."""
+    runs = zip(samples.first, [*samples.first[1:], len(samples.t)], strict=True)
+    slices = [slice(a, b) for a, b in runs]
+    left = np.concatenate([deviations(samples.t[s], samples.x[s]) for s in slices])
+    size = np.median(np.abs(left / samples.spread), axis=0) / 0.6745
+    floor = LOWEST * np.abs(levels).max(0)
+    sizes = {p: np.maximum(np.abs(levels), floor) ** p for p in KINDS}
+    best = 0.0
+    if size.min() > LEAST:
+        spread = {
+            p: np.concatenate([expected_sizes(samples.t[s], v[s]) for s in slices]) for p, v in sizes.items()
+        }
+        likely = {p: _likelihood(left, s) for p, s in spread.items()}
+        best = max(likely, key=lambda p: likely[p])
+        best = best if likely[best] > likely[0.0] + CLEARLY else 0.0
+        size = np.median(np.abs(left / samples.spread / _normed(spread[best])), axis=0) / 0.6745
+    return SampleNoise(size, best, floor, np.sqrt(np.mean(sizes[best] ** 2, axis=0)))
+
+
+def _normed(sizes: Array) -> Array:
+    return sizes / np.sqrt(np.mean(sizes**2, axis=0))
+
+
+def _likelihood(deviations: Array, sizes: Array) -> float:
+    """Return the logarithm of the likelihood under Laplace's distribution, which forgives a few large deviations."""
+    each = np.log(np.mean(np.abs(deviations) / sizes, axis=0))
+    return float(-np.log(sizes).sum() - len(sizes) * each.sum())
+
+
+def deviations(t: Array, x: Array) -> Array:
+    """Return how far each inner sample lies from the polynomial through its neighbours, in units of the noise."""
+    out = [(x[i] - weights @ x[near]) / np.sqrt(1 + weights @ weights) for i, near, weights in _neighbours(t)]
+    return np.array(out).reshape(-1, *x.shape[1:])
+
+
+def expected_sizes(t: Array, sizes: Array) -> Array:
+    """Return the standard deviations of these deviations for samples with noise of the given sizes (n, d)."""
+    out = [
+        np.sqrt((sizes[i] ** 2 + weights**2 @ sizes[near] ** 2) / (1 + weights @ weights))
+        for i, near, weights in _neighbours(t)
+    ]
+    return np.array(out).reshape(-1, *sizes.shape[1:])
+
+
+def _neighbours(t: Array) -> Iterator[tuple[int, list[int], Array]]:
+    """Yield each inner sample, its neighbours, and their weights in Lagrange's polynomial."""
+    reach = min(3, (len(t) - 1) // 2)
+    for i in range(reach, len(t) - reach):
+        near = [k for k in range(i - reach, i + reach + 1) if k != i]
+        yield (
+            i,
+            near,
+            np.array([np.prod([(t[i] - t[m]) / (t[k] - t[m]) for m in near if m != k]) for k in near]),
+        )

@@ -1,0 +1,93 @@
+"""A known form: its parameters with certified digits, its law with a verdict, and forms that are none."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nalm import NALMRegressor
+from nalm.discover.form import fit_form
+from nalm.discover.form.text import read_form
+from nalm.discover.law.expression import evaluate
+from nalm.errors import NALMError
+
+NIST = {
+    p["name"]: p for p in json.loads((Path(__file__).parent / "nist.json").read_text("utf-8"))["problems"]
+}
+
+
+@pytest.mark.parametrize(
+    "name", [name if name == "Misra1a" else pytest.param(name, marks=pytest.mark.slow) for name in NIST]
+)
+def test_certified_parameters_are_met_without_start_values(name):
+    p = NIST[name]
+    found = fit_form(p["formula"], np.array(p["x"])[:, None], np.array(p["y"]), ["x"])
+    for parameter, certified in p["certified"].items():
+        assert found.constants[parameter].value == pytest.approx(certified, rel=1e-6)
+        assert found.constants[parameter].error == pytest.approx(p["standard_deviation"][parameter], rel=1e-3)
+    assert found.rss == pytest.approx(p["rss"], rel=1e-6)
+    node = found.form.node(found.values)
+    x = np.array(p["x"])[:, None]
+    assert float(np.sum((np.array(p["y"]) - evaluate(node, x)) ** 2)) == pytest.approx(p["rss"], rel=1e-6)
+
+
+def test_start_values_and_given_errors():
+    x = np.linspace(0, 5, 20)[:, None]
+    y = 3 * np.exp(-0.7 * x[:, 0]) + 0.01 * np.random.default_rng(0).standard_normal(20)
+    start = {"a": 1.0, "k": 1.0}
+    loose = fit_form("a*exp(-k*x)", x, y, ["x"], start=start)
+    known = fit_form("a*exp(-k*x)", x, y, ["x"], start=start, error=np.full(20, 0.01), absolute=True)
+    assert known.values == pytest.approx(loose.values)
+    ratio = loose.constants["k"].error / known.constants["k"].error
+    assert ratio == pytest.approx(loose.scatter / 0.01)
+    with pytest.raises(NALMError, match="no value of k"):
+        fit_form("a*exp(-k*x)", x, y, ["x"], start={"a": 1.0})
+
+
+def test_the_regressor_fits_a_form_and_gives_a_verdict():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(1, 5, (40, 3))
+    y = 8.314 * x[:, 0] * x[:, 1] / x[:, 2] + 2
+    found = NALMRegressor(form="R*n*T/V + b").fit(x, y, names=["n", "T", "V"])
+    assert found.certificate_.verdict == "exact" and found.formula_ == "8.314*T*n/V + 2"
+    assert found.predict(x) == pytest.approx(y)
+    noisy = y * (1 + 0.02 * rng.standard_normal(40))
+    found = NALMRegressor(form="log(y) = log(R*n*T/V + b)").fit(x, noisy, names=["n", "T", "V"])
+    assert found.certificate_.verdict == "consistent" and "relative" in found.certificate_.tested
+    (r, b) = found.equations_[0].constants
+    assert r.name == "R" and b.name == "b" and r.low < 8.314 < r.high and b.low < 2 < b.high
+    wrong = NALMRegressor(form="R*n/V + b").fit(x, noisy, names=["n", "T", "V"])
+    assert wrong.certificate_.verdict == "none"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a*x +", "no formula"),
+        ("a*b", "uses no column"),
+        ("2*x", "no parameter"),
+        ("a*x.real", "not 'x.real'"),
+        ("__import__('os')*x + a", "__import__"),
+        ("a*floor(x)", "function"),
+        ("x + a == 3", "left side"),
+        ("sin(y) = a*x", "left side"),
+        ("lambda: a*x", "not 'lambda"),
+    ],
+)
+def test_what_is_no_form_is_one_sentence(text, sentence):
+    with pytest.raises(NALMError, match=sentence):
+        read_form(text, ["x"])
+
+
+def test_every_kind_of_expression_becomes_a_law():
+    x = np.array([[1.5, 2.0], [0.5, 3.0]])
+    form = read_form("a*sqrt(x) + b**z - log10(x*a)/pi + abs(-z)^2 + atan(b*x)", ["x", "z"])
+    value = (
+        2 * np.sqrt(x[:, 0])
+        + 3 ** x[:, 1]
+        - np.log10(2 * x[:, 0]) / np.pi
+        + x[:, 1] ** 2
+        + np.arctan(3 * x[:, 0])
+    )
+    assert evaluate(form.node({"a": 2.0, "b": 3.0}), x) == pytest.approx(value)

@@ -1,0 +1,55 @@
+"""Printed digits: read off the numbers, and laws that hold to half a unit of the last place."""
+
+import numpy as np
+import pytest
+
+from nalm.discover import search
+from nalm.discover.selection.printed import last_places, significant
+
+
+def to_digits(values, digits):
+    return np.array([float(f"{v:.{digits - 1}e}") for v in values.ravel()]).reshape(values.shape)
+
+
+def test_decimals_and_significant_digits_are_told_apart():
+    rng = np.random.default_rng(0)
+    values = 10 ** rng.uniform(-2, 3, 50)
+    assert (last_places(np.round(values, 2)) == 0.01).all()
+    assert last_places(to_digits(values, 4)) == pytest.approx(significant(values, 4))
+    assert last_places(values) is None
+    assert not last_places(np.arange(20.0)).any()
+
+
+@pytest.mark.parametrize(
+    "digits", [4, pytest.param(3, marks=pytest.mark.slow), pytest.param(6, marks=pytest.mark.slow)]
+)
+def test_a_law_holds_to_the_printed_digits_of_all_columns(digits):
+    x = np.random.default_rng(1).uniform(1, 5, (60, 3))
+    y = 0.5 * x[:, 0] * x[:, 1] ** 2 / x[:, 2]
+    found = search(to_digits(x, digits), to_digits(y, digits), stages=["additive", "power", "ratio"])
+    assert str(found.law) == "a*b**2/(2*c)"
+    assert found.certificate.verdict == "exact to the printed digits" and found.certificate
+
+
+def test_noise_above_the_last_place_is_not_called_printed():
+    rng = np.random.default_rng(2)
+    x = np.round(rng.uniform(1, 5, (60, 2)), 3)
+    y = np.round(x[:, 0] * x[:, 1] + 0.02 * rng.standard_normal(60), 3)
+    found = search(x, y, stages=["additive", "power"])
+    assert str(found.law) == "a*b" and found.certificate.verdict == "consistent"
+
+
+@pytest.mark.slow
+def test_what_is_no_law_of_the_table_is_not_called_printed():
+    rng = np.random.default_rng(3)
+    x = to_digits(rng.uniform(1, 3, (60, 2)), 4)
+    for y in (np.exp(np.sin(x[:, 0])) + x[:, 1], np.maximum(x[:, 0], x[:, 1])):
+        found = search(x, to_digits(y, 4), stages=["additive", "power", "ratio", "product", "powersum"])
+        assert found.certificate.verdict != "exact to the printed digits"
+
+
+def test_digits_can_be_given():
+    x = np.random.default_rng(1).uniform(1, 5, (40, 2))
+    y = 2.5 * x[:, 0] / x[:, 1]
+    found = search(to_digits(x, 4), to_digits(y, 4), stages=["power"], digits=4)
+    assert found.certificate.verdict == "exact to the printed digits"

@@ -1,0 +1,38 @@
+"""Which measured task a suggestion is taken from, and the code that it comes with."""
+
+import re
+
+from nalm.lab.measured import shipped_rows
+from nalm.lab.suggest import suggest
+
+CH3 = [row for row in shipped_rows() if row["experiment"].startswith("thesis/ch3/")]
+
+
+def test_another_function_of_the_same_name_is_not_suggested():
+    """madsen/simple multiplies (a + b) by (a + b + c + d)."""
+    found = suggest("multiply", 1, 3, 4)
+    assert "NAU" not in found.unit and found.best.experiment != "madsen/simple"
+    assert "asked for: U[1,3) with 4 inputs" in found.sentence
+
+
+def test_the_number_of_inputs_counts_before_the_range():
+    for inputs in (50, 100):
+        found = suggest("add", 0, 1_000, inputs)
+        assert (found.unit, found.best.inputs) == ("NAU", 100)
+
+
+def test_laws_that_need_no_training_are_among_the_answers():
+    assert suggest("mul-add", 0, 4, 4).closed_form == "nalm.search(X, y)" == suggest("add", 0, 1).closed_form
+    assert suggest("xor", 0, 1).closed_form == ""
+
+
+def test_the_snippet_runs():
+    found = suggest("multiply", 1, 2, rows=CH3)
+    short = re.sub(r"steps=[0-9]+, ", "", found.snippet).replace("Recipe(", "Recipe(steps=3, batch=4, ")
+    values = {}
+    exec(short.replace("seeds=range(3)", "seeds=range(3), compiled=False"), values)
+    assert len(values["runs"]) == 3 and values["case"].inputs == 2
+    logic = suggest("xor", 0, 1)
+    if logic.snippet:
+        exec(logic.snippet.partition("runs =")[0], values)
+        assert values["case"].task.operation == "xor" and values["case"].train.kind == "grid"
