@@ -20,10 +20,13 @@ _HOME: dict[str, str] = {
     "BASELINES": "nalm.units.baselines",
     # models larger than one unit
     "NETWORKS": "nalm.networks",
+    "NumberReader": "nalm.networks",
+    "Routes": "nalm.networks",
     # units inside any network
     "attach": "nalm.networks",
     "diagnose": "nalm.networks",
     "formulas_in": "nalm.networks",
+    "from_state": "nalm.networks",
     "lightning_callback": "nalm.networks",
     "penalties": "nalm.networks",
     "project": "nalm.networks",
@@ -36,6 +39,8 @@ _HOME: dict[str, str] = {
     "OPERATIONS": "nalm.operations",
     # many runs at once
     "Runs": "nalm.engine",
+    "UnitFit": "nalm.lab.fitting",
+    "fit_units": "nalm.lab.fitting",
     "train": "nalm.engine",
     "keep": "nalm.population",
     "member": "nalm.population",
@@ -52,6 +57,7 @@ _HOME: dict[str, str] = {
     "Law": "nalm.discover",
     "NALMRegressor": "nalm.discover.regressor",
     "compose": "nalm.discover",
+    "distil": "nalm.discover",
     "search": "nalm.discover",
     # errors
     "NALMError": "nalm.errors",

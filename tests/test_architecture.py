@@ -37,8 +37,8 @@ BELOW = {
     "experiments": {"config"},
     "landscapes": {"units", "tasks", "config"},
     "claims": {"experiments", "results", "config", "formulas", "tasks", "units", "landscapes"},
-    "lab": {"engine", "results", "experiments", "config", "units", "networks", "tasks"},
     "discover": {"units"},
+    "lab": {"engine", "results", "experiments", "config", "units", "networks", "tasks", "discover"},
     "ode": {"discover"},
     "report": {
         *("claims", "experiments", "results", "landscapes", "formulas", "config", "tasks", "units"),
@@ -50,7 +50,10 @@ BELOW = {
     "__main__": {"cli"},
 }
 # modules of rooms without torch that need it, and are imported when they are asked for
-TORCH = {"discover/composition.py", "discover/law/network.py", "claims/compositions.py"}
+TORCH = {
+    *("discover/composition.py", "discover/distillation.py", "discover/law/network.py"),
+    "claims/compositions.py",
+}
 LONG = {  # files over 250 lines, and why they are not two
     "testing.py": "one list of checks, read one at a time",
 }

@@ -15,6 +15,7 @@ from nalm.config.layer import Layer as Layer
 from nalm.config.numbers import Arithmetic as Arithmetic
 from nalm.config.numbers import Lists as Lists
 from nalm.config.numbers import Recurrent as Recurrent
+from nalm.config.numbers import Rows as Rows
 from nalm.config.numbers import SystemTask as SystemTask
 from nalm.config.ranges import Range as Range
 from nalm.config.ranges import grid as grid

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from nalm.config.images import Colour, ImageSequence, TwoDigits
 from nalm.config.layer import Layer
-from nalm.config.numbers import Arithmetic, Lists, Recurrent, SystemTask
+from nalm.config.numbers import Arithmetic, Lists, Recurrent, Rows, SystemTask
 from nalm.config.ranges import Range
 from nalm.config.recipe import Recipe
 from nalm.config.stored import StoredCase, stored
@@ -20,7 +20,10 @@ from nalm.config.threshold import Threshold
 from nalm.config.values import Value, require
 from nalm.errors import unknown
 
-KINDS: tuple[type[Task], ...] = (Arithmetic, Recurrent, Lists, SystemTask, TwoDigits, Colour, ImageSequence)
+KINDS: tuple[type[Task], ...] = (
+    *(Arithmetic, Recurrent, Lists, Rows, SystemTask),
+    *(TwoDigits, Colour, ImageSequence),
+)
 KEY = 12  # letters of a hash that tell cases apart in tables and files
 
 

@@ -1,4 +1,4 @@
-"""Tasks on numbers that are drawn: one class for each kind."""
+"""Tasks on numbers that are drawn, and on rows of one's own: one class for each kind."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -123,6 +123,44 @@ class Lists(Task):
         )
         require(self.inputs >= 2, f"A list has 2 or more inputs, got {self.inputs}.")
         require(self.test_inputs >= 0, f"A test list has 0 or more inputs, got {self.test_inputs}.")
+
+
+@dataclass(frozen=True)
+class Rows(Task):
+    """Rows of one's own, which stay in memory: the task names them by the ``digest`` of their content.
+
+    ``operation`` is a name for people, ``train`` and ``test`` are the ranges that the inputs span; ``outputs`` counts
+    the columns of y and ``sample`` the rows that are trained on.
+    """
+
+    per_run = ("threshold",)
+
+    operation: str
+    train: Range
+    test: Range
+    digest: str
+    inputs: int = 2
+    outputs: int = 1
+    sample: int = 1
+    threshold: Threshold = field(default_factory=lambda: Threshold("fixed"))
+
+    def check(self) -> None:
+        require(bool(self.digest), "Rows are named by the digest of their content: use nalm.fit_units(X, y).")
+        require(
+            min(self.inputs, self.outputs, self.sample) >= 1,
+            f"Rows have inputs, outputs and a sample of at least 1, got {self}.",
+        )
+        require(self.threshold.kind == "fixed", f"Rows have a fixed threshold, got {self.threshold.kind!r}.")
+
+    @property
+    def operations(self) -> list[str]:
+        """None: the formula behind the rows is not known."""
+        return []
+
+    @property
+    def targets(self) -> int:
+        """One output for each column of y."""
+        return self.outputs
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from nalm.config.images import Colour, ImageSequence, OfImages, TwoDigits
 from nalm.config.layer import Layer
-from nalm.config.numbers import Arithmetic, Lists, Recurrent, SystemTask
+from nalm.config.numbers import Arithmetic, Lists, Recurrent, Rows, SystemTask
 from nalm.config.ranges import Range
 from nalm.config.recipe import Recipe
 from nalm.config.task import Task
@@ -64,12 +64,16 @@ class StoredCase(Value):
     grids: tuple[tuple[str, Range], ...] = added_later(())
     counts: tuple[float, ...] = added_later(())
     digits: StoredDigits | None = added_later(None)  # noqa: RUF009
+    digest: str = added_later("")  # of rows of one's own
+    outputs: int = added_later(1)
 
     @property
     def kind(self) -> type[Task]:
         """The kind of task that these fields describe."""
         if self.digits is not None:
             return LAYOUTS[self.digits.layout]
+        if self.digest:
+            return Rows
         if self.operation in SYSTEMS:
             return SystemTask
         if self.operation in LISTS:

@@ -1,7 +1,7 @@
 """Equation discovery: ``search(x, y)`` tries the stages of a ladder, snaps numbers and tests a certificate.
 
 The search needs NumPy, SciPy and SymPy alone and may import ``units`` only where a law becomes a network;
-``compose`` trains a network and loads torch when it is first used.
+``compose``, which trains a network, and ``distil``, which reads one, load torch when they are first used.
 """
 
 from importlib import import_module
@@ -18,9 +18,16 @@ from nalm.discover.stages import STAGES as STAGES
 if TYPE_CHECKING:
     from nalm.discover.composition import Composed as Composed
     from nalm.discover.composition import compose as compose
+    from nalm.discover.distillation import Distilled as Distilled
+    from nalm.discover.distillation import distil as distil
+
+_WITH_TORCH = {
+    **dict.fromkeys(("Composed", "compose"), "composition"),
+    **dict.fromkeys(("Distilled", "distil"), "distillation"),
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("Composed", "compose"):
-        return getattr(import_module("nalm.discover.composition"), name)
+    if name in _WITH_TORCH:
+        return getattr(import_module(f"nalm.discover.{_WITH_TORCH[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -66,7 +66,7 @@ class Problem:
         if max_time is not None and not max_time > 0:
             raise NALMError(f"max_time is a number of seconds above 0, or None, got {max_time!r}.")
         dimensions = _dimensions(x_units, y_unit, x.shape[1])
-        roundoff = 2.0**-24 if y.dtype != np.float64 or _is_float32(y) else 2.0**-53
+        roundoff = precision_of(y)
         x, y = x.astype(np.float64), y.astype(np.float64)
         count = min(2 * len(x) // 3, SEARCH_ROWS)
         searched = np.random.default_rng(seed).choice(len(x), count, replace=False)
@@ -209,6 +209,11 @@ def _real(name: str, value: Any) -> np.ndarray:
             f"{name}[{place}] is {array[tuple(where)]}: drop such rows, laws need finite numbers."
         )
     return array
+
+
+def precision_of(y: np.ndarray) -> float:
+    """Return the unit roundoff of numbers: that of float32 if all of them are such, else that of float64."""
+    return 2.0**-24 if y.dtype != np.float64 or _is_float32(y) else 2.0**-53
 
 
 def _is_float32(y: np.ndarray) -> bool:

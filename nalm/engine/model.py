@@ -3,7 +3,7 @@
 import copy
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +21,9 @@ from nalm.units.start import RandomSource, Start, Uniform
 
 Tensors = dict[str, Tensor]
 Between = Sequence[tuple[str, float, float]]
+ACTIVATIONS: dict[str, type[nn.Module]] = {
+    kind.__name__: kind for kind in (nn.ReLU, nn.Tanh, nn.Sigmoid, nn.Softplus)
+}  # of torch, between layers
 NESTED = 1024  # streams of noise between those of a layer and of a unit inside it
 
 
@@ -41,18 +44,22 @@ class Network(nn.Module):
             width = layer.out
 
     def parts(self) -> list[Trainable]:
-        """Return the layers, with their type."""
-        return [part for part in self.layers if isinstance(part, Trainable)]
+        """Return the layers that have weights, which activations have not."""
+        return [part for _, part in self.placed()]
+
+    def placed(self) -> list[tuple[int, Trainable]]:
+        """Return the same with their places among all layers."""
+        return [(i, part) for i, part in enumerate(self.layers) if isinstance(part, Trainable)]
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the prediction."""
-        for layer in self.parts():
+        for layer in self.layers:
             x = self._through(layer, x)
         return x
 
-    def _through(self, layer: Trainable, x: Tensor) -> Tensor:
+    def _through(self, layer: nn.Module, x: Tensor) -> Tensor:
         """Return a layer's output; that of a cell after the whole sequence."""
-        if not (self.recurrent and layer is self.layers[0]):
+        if not (self.recurrent and layer is self.layers[0] and isinstance(layer, Trainable)):
             y: Tensor = layer(x)
             return y
         state = x.new_zeros(*x.shape[:-1], layer.out_features)
@@ -63,8 +70,9 @@ class Network(nn.Module):
     def penalised(self, x: Tensor, names: Sequence[str]) -> tuple[Tensor, Tensors]:
         """Return the prediction, and each named penalty summed over the layers that have it."""
         terms: Tensors = {}
-        for layer in self.parts():
-            for name, value in layer.penalties(x if "inputs" in names else None).items() if names else ():
+        for layer in self.layers:
+            own = layer.penalties(x if "inputs" in names else None) if _penalised(layer, names) else {}
+            for name, value in own.items():
                 if name in names:
                     terms[name] = terms[name] + value if name in terms else value
             x = self._through(layer, x)
@@ -85,7 +93,7 @@ class Network(nn.Module):
 
     def meaning(self) -> Tensors:
         """Return the effective weights of all layers by name."""
-        return {f"{i}.{n}": w for i, layer in enumerate(self.parts()) for n, w in layer.weights().items()}
+        return {f"{i}.{n}": w for i, layer in self.placed() for n, w in layer.weights().items()}
 
     def starts(
         self,
@@ -106,7 +114,7 @@ class Network(nn.Module):
         ends = {name: (low, high) for name, low, high in between}
         around = {rows[0][0]: [row[1:] for row in rows] for rows in zip(*normals, strict=True)}
         values: Tensors = {}
-        for i, layer in enumerate(self.parts()):
+        for i, layer in self.placed():
             drawn = source or draws.Drawn(seeds, i, resets)
             for prefix, part in _inside(layer):
                 for name, first in part.start().items():
@@ -125,7 +133,7 @@ class Network(nn.Module):
         """Return the keys of the layers' noise, by buffer name."""
         return {
             f"layers.{i}.{prefix}noise.key": draws.keys(seeds, "noise", i + NESTED * k)
-            for i, layer in enumerate(self.parts())
+            for i, layer in self.placed()
             for k, (prefix, part) in enumerate(_inside(layer))
             if part.noisy
         }
@@ -160,12 +168,23 @@ def _on_grid(values: Tensors, seeds: Sequence[int], points: int) -> Tensors:
     return found
 
 
+def _penalised(layer: nn.Module, names: Sequence[str]) -> TypeGuard[Trainable]:
+    """Return whether penalties of a layer may be asked for."""
+    return bool(names) and isinstance(layer, Trainable)
+
+
 def layer_types() -> dict[str, type[Trainable]]:
     """Return everything that a layer can be, by name: units, baselines, cells, networks, and a user's units."""
     return {**UNITS, **BASELINES, **CELLS, **NETWORKS, **OWN}
 
 
-def _build(layer: Layer, width: int) -> Trainable:
+def _build(layer: Layer, width: int) -> nn.Module:
+    if layer.unit in ACTIVATIONS:
+        if layer.out != width:
+            raise NALMError(
+                f"{layer.unit} after {width} numbers gives {width}: write Layer({layer.unit!r}, {width})."
+            )
+        return ACTIVATIONS[layer.unit]()
     known = layer_types()
     if layer.unit not in known:
         raise unknown("unit", layer.unit, known)

@@ -172,7 +172,7 @@ def unknown_units(outcomes: Iterable[Outcome]) -> Counter[str]:
 def _network(case: Case, weights: Arrays) -> Network | None:
     """Rebuild the trained model; None if it has a layer that cannot be made from effective weights."""
     network = Network(case.model, case.inputs, bool(case.task.times)).eval().double()
-    for i, part in enumerate(network.parts()):
+    for i, part in enumerate(network.layers):
         if not isinstance(part, Unit):
             return None
         mine = {n.partition(".")[2]: w for n, w in weights.items() if n.partition(".")[0] == str(i)}

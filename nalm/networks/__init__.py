@@ -11,6 +11,7 @@ from nalm.networks.callbacks import transformers_callback as transformers_callba
 from nalm.networks.composite import Composite as Composite
 from nalm.networks.diagnosis import Fault as Fault
 from nalm.networks.diagnosis import diagnose as diagnose
+from nalm.networks.from_state import from_state as from_state
 from nalm.networks.inside import formulas_in as formulas_in
 from nalm.networks.inside import penalties as penalties
 from nalm.networks.inside import project as project
@@ -19,10 +20,12 @@ from nalm.networks.inside import units_in as units_in
 from nalm.networks.lines import Line as Line
 from nalm.networks.lines import LineNetwork as LineNetwork
 from nalm.networks.loop import Loop as Loop
+from nalm.networks.reader import NumberReader as NumberReader
 from nalm.networks.registers import Counter as Counter
 from nalm.networks.registers import Paths as Paths
 from nalm.networks.registers import RegisterLoop as RegisterLoop
 from nalm.networks.registers import Smallest as Smallest
+from nalm.networks.routes import Routes as Routes
 from nalm.networks.selector import FrozenSelector as FrozenSelector
 from nalm.networks.selector import Selector as Selector
 from nalm.networks.stack import GatedStack as GatedStack

@@ -18,11 +18,39 @@ from nalm.units import NAU, NSR, NSRNAU, Unit
 from nalm.units.base import Formulas, Spelled, Symbols
 
 
-class RegisterLoop(Composite):
-    """Units applied to the elements of a list one after another; its formula is that of one step.
+class ListLoop(Composite):
+    """Units that are used again and again along a list, which gives one number; its formula is that of one step.
 
     ``in_features`` is the length of the lists in training; the network accepts any length of two or more.
     """
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        *,
+        generator: Generator | None = None,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ):
+        if out_features != 1:
+            raise NALMError(
+                f"{type(self).__name__} computes one number of a list, got out_features={out_features}: use 1."
+            )
+        super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
+
+    def flat(self, x: Tensor) -> Tensor:
+        """Check lists of two or more elements and bring them to (*runs, batch, length)."""
+        n = len(self.runs)
+        if not x.is_floating_point() or x.ndim <= n or x.shape[:n] != self.runs or x.shape[-1] < 2:
+            expected = ", ".join([*map(str, self.runs), "...", "2 or more"])
+            raise NALMError(f"{self.label} expects real lists of shape ({expected}), got {tuple(x.shape)}.")
+        x = x.to(torch.promote_types(x.dtype, torch.float32))
+        return x.unsqueeze(-2) if x.ndim == n + 1 else x.flatten(n, -2)
+
+
+class RegisterLoop(ListLoop):
+    """Units applied to the elements of a list one after another."""
 
     options = ("redundancy", "scale")
 
@@ -37,25 +65,12 @@ class RegisterLoop(Composite):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ):
-        if out_features != 1:
-            raise NALMError(
-                f"{type(self).__name__} computes one number of a list, got out_features={out_features}: use 1."
-            )
         self.redundancy, self.scale = redundancy, scale
         super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
 
     @abc.abstractmethod
     def step(self, x: list[Any], w: dict[str, Spelled]) -> Any:
         """Return what a step computes, in symbols."""
-
-    def flat(self, x: Tensor) -> Tensor:
-        """Check lists of two or more elements and bring them to (*runs, batch, length)."""
-        n = len(self.runs)
-        if not x.is_floating_point() or x.ndim <= n or x.shape[:n] != self.runs or x.shape[-1] < 2:
-            expected = ", ".join([*map(str, self.runs), "...", "2 or more"])
-            raise NALMError(f"{self.label} expects real lists of shape ({expected}), got {tuple(x.shape)}.")
-        x = x.to(torch.promote_types(x.dtype, torch.float32))
-        return x.unsqueeze(-2) if x.ndim == n + 1 else x.flatten(n, -2)
 
     def expressions(self, x: Symbols, w: Spelled) -> Formulas:
         """Return the formula of a step: x is the element, h the state, q and d what else the step sees."""

@@ -1,5 +1,6 @@
 """Results of training: ``Runs`` with the curves of many runs, and ``Outcome`` with the key numbers of one."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -9,6 +10,7 @@ import numpy.typing as npt
 from nalm.config import Case
 
 Array = npt.NDArray[np.float64]
+SHOWN = 20  # cases that a printed result lists
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Mark:
     solved_at: int | None
 
 
-@dataclass
+@dataclass(repr=False)
 class Runs:
     """Curves and outcomes of runs; row i is ``cases[i]`` with ``seeds[i]``."""
 
@@ -84,6 +86,20 @@ class Runs:
 
     def __len__(self) -> int:
         return len(self.cases)
+
+    def __repr__(self) -> str:
+        """Return a line for each case: how many runs are solved, their commonest formula, the median test error."""
+        lines = [f"{len(self)} runs on {self.device}"]
+        for case in list(dict.fromkeys(self.cases))[:SHOWN]:
+            own = self.of(case)
+            common = Counter(formula for formula in own.formulas if formula).most_common(1)
+            said = "".join(f", {text} from {count}" for text, count in common)
+            error = float(np.median([m.test for m in own.marks]))
+            lines.append(
+                f"  {case.name}: {own.solved.sum()} of {len(own)} solved{said}, median test error {error:.2g}"
+            )
+        more = len(set(self.cases)) - SHOWN
+        return "\n".join([*lines, *([f"  ... and {more} more cases"] if more > 0 else [])])
 
     @property
     def solved(self) -> npt.NDArray[np.bool_]:

@@ -198,10 +198,15 @@ def marks(points: Range) -> list[float]:
     ]
 
 
+def chosen_rows(key: Tensor, step: Tensor, rank: Tensor, sample: int) -> Tensor:
+    """Return the rows (runs, batch) of a fixed sample that make up a batch, for ranks (batch,)."""
+    return torch.remainder((draws.bits(key, step, rank) >> 1) & 0x3FFFFFFF, sample)
+
+
 def fixed_rows(key: Tensor, step: Tensor, rows: int, sample: int, inputs: int) -> Tensor:
     """Positions (runs, in, rows) of a batch taken at random from a fixed sample."""
     rank = torch.arange(rows, dtype=torch.int32, device=key.device)
-    chosen = torch.remainder((draws.bits(key, step, rank) >> 1) & 0x3FFFFFFF, sample)  # (runs, rows)
+    chosen = chosen_rows(key, step, rank, sample)
     column = torch.arange(inputs, dtype=torch.int32, device=key.device)
     return chosen[:, None, :] * inputs + column[:, None]
 

@@ -14,6 +14,7 @@ from nalm.config import (
     Range,
     Recipe,
     Recurrent,
+    Rows,
     SystemTask,
     Threshold,
     TwoDigits,
@@ -71,6 +72,10 @@ TASKS = {  # a task of every kind, and another value for each of its fields
     },
     Recurrent("multiply", Range(1, 2), Range(2, 6), inputs=8, subset=3): {**OPERANDS, "times": (2, 3)},
     Lists("smallest", Range(1, 2), Range(2, 6)): {**RANGES, "operation": "count", "test_inputs": 9},
+    Rows("area", Range(1, 2), Range(2, 6), "3f2a"): {
+        **{"train": Range(), "test": Range(), "threshold": Threshold("fixed", value=2.0), "operation": "add"},
+        **{"digest": "77", "inputs": 9, "outputs": 2, "sample": 7},
+    },
     SystemTask("fractional_sir", Range(1, 2), Range(2, 6)): {**RANGES, "counts": (1e-3,)},
     TwoDigits("multiply"): {**PAIRS, "generator": "torch"},
     Colour("multiply"): {**PAIRS, "validation": 0.3, "identity": True},

@@ -10,13 +10,16 @@ from nalm import functional as F
 from nalm.engine.plan import Run
 from nalm.tasks.authors import evaluation
 from nalm.tasks.operands import Target, subsets
-from nalm.tasks.sampler import Sampler
+from nalm.tasks.sampler import Sampler, fixed_rows
 from nalm.tasks.scaling import Scaling
 
 EVALUATION, SEQUENCES = 10_000, 1_000  # rows of each evaluation set; fewer of sequences
 # inputs evaluated per call, where drawing them is part of the compiled step; on a GPU; where they are drawn first
 NUMBERS, LARGE, CACHED = 2**24, 2**27, 2**18
 SETS = ("validation", "test")
+
+Tensors = dict[str, Tensor]
+Sets = list[tuple[Tensor, Tensor]]  # inputs and targets of the validation and the test set
 
 
 class Data:
@@ -32,10 +35,10 @@ class Data:
         self.test = Sampler([c.test for c in self.cases], long, device, parts)
         self.target = Target(self.cases, self.seeds, device)
         self.total = SEQUENCES if self.case.task.times else EVALUATION
-        numbers = LARGE if device.type == "cuda" else CACHED if short > F.UNROLL else NUMBERS
-        room = max(50, min(numbers // (len(runs) * max(short, long)), self.total))
+        self.width = short
+        room = max(50, min(numbers_at_once(device, short) // (len(runs) * max(short, long)), self.total))
         self.rows = next(r for r in (10_000, 5_000, 2_500, 1_000, 500, 100, 50) if r <= room)
-        self._published: list[tuple[Tensor, Tensor]] = []
+        self._published: Sets = []
         self.scaling = self._scaling()
         self.scalings = [self._evaluated(which) for which in SETS]  # of the evaluation sets
 
@@ -60,11 +63,37 @@ class Data:
         first = torch.zeros((), dtype=torch.int32, device=self.device)
         return self.scaling.evaluated(kind, sampler(key, first, sampler.grid(self.total)).mT)
 
+    def grid(self, rows: int) -> Tensor:
+        """Return the positions of a batch in the stream of training inputs."""
+        return self.train.grid(rows)
+
+    def settings(self) -> Tensors:
+        """Return tensors that a step reads besides the settings of the runs."""
+        return {}
+
+    def batch(self, step: Tensor, s: Tensors) -> tuple[Tensor, Tensor]:
+        """Return the batch (runs, batch, in) of a step and its targets; ``s`` are the settings of the runs."""
+        if not self.case.task.sample:
+            x = self.train(s["train"], step, draws.unpacked(s["grid"])).mT
+        else:
+            rows = fixed_rows(
+                s["rows"], step, self.case.recipe.batch, self.case.task.sample, self.case.inputs
+            )
+            x = self.train(s["train"], torch.zeros_like(step), rows).mT
+        return x, self.target(x)
+
+    def sets(self, start: Tensor, keys: Tensor, grids: tuple[Tensor, ...]) -> Sets:
+        """Return inputs and targets of both evaluation sets, from row ``start`` on."""
+        samplers, at = (self.train, self.test), torch.zeros_like(start)
+        positions = [draws.unpacked(words) for words in grids]
+        x = [f(keys[i], at, positions[i] + start * f.inputs).mT for i, f in enumerate(samplers)]
+        return [(part, self.target(part)) for part in x]
+
     def grids(self) -> tuple[Tensor, Tensor]:
         """Return the positions of an evaluation's rows in both sets."""
         return self.train.grid(self.rows), self.test.grid(self.rows)
 
-    def published(self, start: int) -> list[tuple[Tensor, Tensor]] | None:
+    def published(self, start: int) -> Sets | None:
         """Return rows of the published evaluation sets and their targets, if the case asks for them."""
         if self.case.task.data != "authors":
             return None
@@ -72,3 +101,8 @@ class Data:
             self._published = [evaluation(self.cases, self.target, which, self.device) for which in SETS]
         rows = slice(start, start + self.rows)
         return [(x[:, rows], y[:, rows]) for x, y in self._published]
+
+
+def numbers_at_once(device: torch.device, width: int) -> int:
+    """Return how many inputs one call of an evaluation takes."""
+    return LARGE if device.type == "cuda" else CACHED if width > F.UNROLL else NUMBERS

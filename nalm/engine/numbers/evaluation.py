@@ -10,10 +10,8 @@ from nalm import functional as F
 from nalm.config import Case
 from nalm.engine.compiler import Compiler, Methods
 from nalm.engine.model import Network, Tensors, exact, snapped
-from nalm.engine.numbers.data import SETS, Data
+from nalm.engine.numbers.data import SETS, Data, Sets
 from nalm.tasks.threshold import METRICS
-
-Sets = list[tuple[Tensor, Tensor]]  # inputs and targets of the validation and the test set
 
 
 class Evaluation:
@@ -46,10 +44,7 @@ class Evaluation:
             both = params, snapped(self._network, params)
 
         def sets(start: Tensor, keys: Tensor, grids: tuple[Tensor, ...]) -> Sets:
-            samplers, at = (self.data.train, self.data.test), torch.zeros_like(start)
-            positions = [draws.unpacked(words) for words in grids]
-            x = [f(keys[i], at, positions[i] + start * f.inputs).mT for i, f in enumerate(samplers)]
-            return [(part, self.data.target(part)) for part in x]
+            return self.data.sets(start, keys, grids)
 
         def errors(
             params: Sequence[Tensors],
@@ -72,7 +67,7 @@ class Evaluation:
         for start in range(0, self.data.total, self.data.rows):
             at = torch.tensor(start, dtype=torch.int32, device=device)
             given = self.data.published(start)
-            if given is None and self.data.train.inputs > F.UNROLL:
+            if given is None and self.data.width > F.UNROLL:
                 given = draw(at, self._keys, self._grids)  # type: ignore[assignment]
             total += evaluate(both, at, self._keys, self._grids, given)  # type: ignore[arg-type]
         validation, test = (total / self.data.total / self.case.model[-1].out).unbind(-1)

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 from torch.func import grad
 
-from nalm import draws
 from nalm import functional as F
+from nalm.config import Rows
 from nalm.engine import optim
 from nalm.engine.compiler import Compiler, Methods
 from nalm.engine.device import threads
@@ -16,12 +16,12 @@ from nalm.engine.model import Network, Tensors
 from nalm.engine.numbers import schloer
 from nalm.engine.numbers.data import Data
 from nalm.engine.numbers.evaluation import Evaluation
+from nalm.engine.numbers.rows import RowData
 from nalm.engine.numbers.settings import settings
 from nalm.engine.plan import Run
 from nalm.engine.step import grown, update
 from nalm.losses import SEES
 from nalm.losses import loss as find_loss
-from nalm.tasks.sampler import fixed_rows
 
 CAPTURED = 100  # steps per CUDA graph
 
@@ -41,14 +41,15 @@ class Program:
         self._optimiser = optim.optimiser(case.recipe.optimiser, case.recipe.momentum, case.recipe.decay)
         self.slots = {name: optim.slots(self._optimiser, p) for name, p in self.params.items()}
         self.step = torch.zeros((), dtype=torch.int32, device=device)
-        self.data = Data(runs, device)
+        self.data = RowData(runs, device) if isinstance(case.task, Rows) else Data(runs, device)
         self._noise = {name: k.to(device) for name, k in self.network.noise_keys(self.seeds).items()}
-        self.settings = settings(self.cases, self.seeds, self.data.train.grid(case.recipe.batch))
+        self.settings = settings(self.cases, self.seeds, self.data.grid(case.recipe.batch))
+        self.settings |= self.data.settings()
         self.compiler = Compiler(compiled)
         self.evaluation = Evaluation(case, self.data, self._noise, self.compiler)
 
         def draw(at: Tensor, s: Tensors) -> tuple[Tensor, Tensor]:
-            return self._data(at, s)
+            return self.data.batch(at, s)
 
         self._draw = draw
         self._graphs = Graphs(device)
@@ -65,17 +66,6 @@ class Program:
 
     # -- the step -----------------------------------------------------------------------------
 
-    def _data(self, step: Tensor, s: Tensors) -> tuple[Tensor, Tensor]:
-        """Return a batch (runs, batch, in) and its targets."""
-        x = self._batch(s, step)
-        return x, self.data.target(x)
-
-    def _batch(self, s: Tensors, step: Tensor) -> Tensor:
-        if not self.case.task.sample:
-            return self.data.train(s["train"], step, draws.unpacked(s["grid"])).mT
-        rows = fixed_rows(s["rows"], step, self.case.recipe.batch, self.case.task.sample, self.case.inputs)
-        return self.data.train(s["train"], torch.zeros_like(step), rows).mT
-
     def _one(
         self,
         loss_name: str,
@@ -89,7 +79,7 @@ class Program:
         recipe = self.case.recipe
         names = [name for name, _ in recipe.penalties]
         wanted = [*names, *(["weight"] if recipe.inalu and "weight" not in names else [])]
-        x, y = given if given is not None else self._data(step, s)
+        x, y = given if given is not None else self.data.batch(step, s)
         counters = {n.replace(".key", ".counter"): step.expand(len(self.runs)) for n in self._noise}
         loss = find_loss(loss_name)
         seen = self.data.scaling.seen(SEES[loss_name](x) if loss_name in SEES else x)
@@ -158,7 +148,7 @@ class Program:
     def _call(self, name: str, step: Callable[..., object]) -> None:
         """Take one step. Many inputs are drawn by a function of their own, or fusion would draw them several times."""
         given = None
-        if self.data.train.inputs > F.UNROLL:
+        if self.data.width > F.UNROLL:
             given = self.compiler("data", self._draw)(self.step, self.settings)
         self.compiler(name, step)(*self._state(given))
 
