@@ -5,13 +5,17 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 SOURCES := pyproject.toml constraints.txt Makefile
 
-.PHONY: demo test system slow integrations lint check report versions browser clean
+.PHONY: demo test system slow integrations lint check report docs versions browser clean
 
 demo: .venv/.demo  ## set up and run the main job: six units, nine ranges, five seeds
 	$(BIN)/nalm run quick
 
 report: .venv/.report  ## the site of the shipped results, in report/
 	$(BIN)/nalm report
+
+docs: .venv/.docs  ## the documentation site, in docs/_build/html; a warning is an error
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
 
 test: .venv/.ready browser  ## set up and run the default tests
 	$(PYTEST)
@@ -46,10 +50,15 @@ versions:  ## a part of the tests on each Python, and with the oldest packages t
 	@$(PIP) --editable '.[report]'
 	@touch .venv/.demo $@
 
-.venv/.ready: $(SOURCES) | $(BIN)/pip
-	@echo "Installing what the tests need into .venv (480 MB, two minutes; gigabytes where torch comes with CUDA) ..."
-	@$(PIP) --editable '.[dev,report,sklearn,parquet,baselines,ray]'
+.venv/.docs: $(SOURCES) | $(BIN)/pip
+	@echo "Installing what the site needs into .venv (400 MB, two minutes; gigabytes where torch comes with CUDA) ..."
+	@$(PIP) --editable '.[docs,report,sklearn]'
 	@touch .venv/.demo .venv/.report $@
+
+.venv/.ready: $(SOURCES) | $(BIN)/pip
+	@echo "Installing what the tests need into .venv (550 MB, two minutes; gigabytes where torch comes with CUDA) ..."
+	@$(PIP) --editable '.[dev,docs,report,sklearn,parquet,baselines,ray]'
+	@touch .venv/.demo .venv/.docs .venv/.report $@
 
 # pip comes last when an environment is made: without it .venv is what an interrupted set-up left.
 $(BIN)/pip:
@@ -68,4 +77,4 @@ browser:  # for the tests of the page; without it they are skipped
 	echo "No chromium here: the tests of the page will be skipped."
 
 clean:
-	rm -rf .venv .venv-versions .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf docs/_build docs/generated docs/gallery docs/tutorials .venv .venv-versions .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,6 +1,6 @@
 """Losses with one value per run: ``loss(prediction, target, inputs)``. To add one: write a function, name it below.
 
-Predictions and targets are (*runs, batch, out); the inputs are there for losses that look at them.
+Predictions and targets are ``(*runs, batch, out)``; the inputs are there for losses that look at them.
 
 The last three remove a constant, a scale or a linear trend before they compare. These often are almost all of a
 target's variance and hide the structure of a formula from a squared error.

@@ -55,7 +55,7 @@ class FittedLaws:
         return self._each([law.latex() for law in self.laws_])
 
     def to_module(self, dtype: "torch.dtype | None" = None) -> "torch.nn.Module":
-        """Build the law as a trainable network of units, (*batch, inputs) -> (*batch, outputs)."""
+        """Build the law as a trainable network of units, ``(*batch, inputs) -> (*batch, outputs)``."""
         from nalm.discover.law.network import Outputs
 
         self._check()

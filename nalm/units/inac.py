@@ -75,7 +75,7 @@ class INAC(_Saturating):
 class IMNAC(_Saturating, EpsUnit):
     r"""Multiplies and divides with the right sign: the multiplicative path of the iNALU.
 
-    .. math:: y_o = \exp\Bigl(\min\bigl(\textstyle\sum_i W_{oi} \ln\max(|x_i|, \epsilon), 20\bigr)\Bigr)
+    .. math:: y_o = \exp\Bigl(\min\bigl({\textstyle\sum_i} W_{oi} \ln\max(|x_i|, \epsilon), 20\bigr)\Bigr)
         \prod_i \bigl(\mathrm{sign}(x_i)\,|W_{oi}| + 1 - |W_{oi}|\bigr)
 
     1 multiplies by an input, -1 divides by it, 0 leaves it out; an output never exceeds e^20.

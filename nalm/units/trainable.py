@@ -15,7 +15,7 @@ Weights = dict[str, Tensor]
 
 
 class Trainable(nn.Module, abc.ABC):
-    """A layer x (*runs, batch, in) -> (*runs, batch, out), single or a population.
+    """A layer x ``(*runs, batch, in) -> (*runs, batch, out)``, single or a population.
 
     Construct a single layer like ``nn.Linear``; ``nalm.stack`` puts a leading axis of runs before every parameter.
 
@@ -69,7 +69,7 @@ class Trainable(nn.Module, abc.ABC):
 
     @abc.abstractmethod
     def compute(self, x: Tensor) -> Tensor:
-        """Compute the formula for x (*runs, batch, in), which has at least float32."""
+        """Compute the formula for x ``(*runs, batch, in)``, which has at least float32."""
 
     # -- may: a layer overrides these where the default is not right --------------------------
 
@@ -115,11 +115,11 @@ class Trainable(nn.Module, abc.ABC):
         return torch.Size()
 
     def forward(self, x: Tensor) -> Tensor:
-        """Apply the layer to (*runs, *batch, in); the batch may have any number of axes, or none."""
+        """Apply the layer to ``(*runs, *batch, in)``; the batch may have any number of axes, or none."""
         return self.unflat(self.compute(self.flat(x)), x)
 
     def flat(self, x: Tensor) -> Tensor:
-        """Check x and bring it to (*runs, batch, in), at least float32."""
+        """Check x and bring it to ``(*runs, batch, in)``, at least float32."""
         runs = self.runs
         if not x.is_floating_point():
             raise NALMError(f"{self.label} expects real numbers, got {x.dtype}: use x.float().")
@@ -133,7 +133,7 @@ class Trainable(nn.Module, abc.ABC):
         return x if batch_axes == 1 else x.flatten(len(runs), -2)
 
     def unflat(self, y: Tensor, x: Tensor) -> Tensor:
-        """Give y (*runs, batch, out) the batch axes of x, and the precision that torch's promotion gives."""
+        """Give y ``(*runs, batch, out)`` the batch axes of x, and the precision of torch's promotion."""
         for parameter in self.parameters():
             y = y.to(torch.promote_types(x.dtype, parameter.dtype))
             break

@@ -66,7 +66,7 @@ class Law:
         return evaluate(self.expression, x)
 
     def to_module(self, dtype: "torch.dtype | None" = None) -> "LawNetwork":
-        """Build the law as a trainable network of units, (*batch, inputs) -> (*batch, 1), that can print its law."""
+        """Build the law as a trainable network of units, ``(*batch, inputs) -> (*batch, 1)``, that can print it."""
         from nalm.discover.law.network import LawNetwork
 
         return LawNetwork(self, dtype=dtype)

@@ -1,0 +1,27 @@
+"""
+Galileo 1608: balls leave an inclined plane
+===========================================
+
+Galileo let balls roll down from seven heights and noted where they hit the floor. Without friction the
+distance grows with the root of the height.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+import nalm
+
+table = pd.read_csv("../data/galileo.csv", comment="#")
+found = nalm.NALMRegressor(max_time=5).fit(table[["height"]], table["distance"])
+print("distance =", found.formula_)
+print(found.certificate_)
+
+# %%
+
+grid = np.linspace(50, table["height"].max() * 1.2, 200)
+figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
+axes.plot(grid, found.predict(pd.DataFrame({"height": grid})), color="#01665e", label="law")
+axes.plot(table["height"], table["distance"], "o", color="#bf812d", markersize=5, label="measured")
+axes.set(xlabel="height (punti)", ylabel="distance (punti)")
+axes.legend(frameon=False)
