@@ -30,7 +30,7 @@ SIMPLE = (
     "polynomial",
 )  # laws that a bottleneck may have
 
-Rows = tuple[Array, Array]  # activations: inputs of a part (rows, in) and one of its outputs (rows,)
+Activations = tuple[Array, Array]  # activations: inputs of a part (rows, in) and one of its outputs (rows,)
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def distil(
 
 
 def _read(
-    seen: Rows, fresh: Rows, names: tuple[str, ...], noise: float, max_time: float | None
+    seen: Activations, fresh: Activations, names: tuple[str, ...], noise: float, max_time: float | None
 ) -> tuple[Law, Certificate]:
     """Return the law of one output and its certificate: exact if there is one, else within the noise."""
     found = search(*seen, names, noise=0.0, stages=SIMPLE, max_time=max_time)
@@ -139,7 +139,9 @@ def _read(
     return Law(node, names), _tested(Law(node, names), names, dithered[0], dithered[1], noise)
 
 
-def _tested(law: Law, names: Sequence[str], seen: Rows, fresh: Rows, noise: float) -> Certificate:
+def _tested(
+    law: Law, names: Sequence[str], seen: Activations, fresh: Activations, noise: float
+) -> Certificate:
     """Test a law on fresh activations: to rounding, or within the noise."""
     problem = Problem.from_table(*seen, noise=noise)
     problem.held_x, problem.held_y = fresh

@@ -24,7 +24,7 @@ class TimeUpError(Exception):
 
 @dataclass
 class Problem:
-    """Rows to search on and rows held out, in float64; ``columns`` leaves out those that never change."""
+    """Observations to search on and rows held out, in float64; ``columns`` leaves out those that never change."""
 
     x: Array  # rows to search on
     y: Array

@@ -11,7 +11,7 @@ from nalm.discover.selection.doubts import doubt, pure_error
 from nalm.discover.selection.evidence import fit, price, unsettled
 from nalm.discover.selection.intervals import constants
 from nalm.discover.selection.rounding import rounded
-from nalm.discover.selection.rows import NoiseKind, Rows, distinct
+from nalm.discover.selection.rows import NoiseKind, Observations, distinct
 from nalm.discover.selection.structure import structure
 from nalm.errors import NALMError
 
@@ -27,7 +27,7 @@ def posed(law, kind="additive", level=0.05, rows=40, seed=0):
 
 
 def fitted(node, problem, noise=NoiseKind.ADDITIVE):
-    rows = next(r for r in Rows.of(problem).kinds() if r.noise == noise)
+    rows = next(r for r in Observations.of(problem).kinds() if r.noise == noise)
     return fit(node, rows, unsettled(node, rows.x), "test")
 
 
@@ -70,7 +70,7 @@ def test_numbers_are_rounded_together_and_the_law_fits_as_before():
 
 def test_as_many_numbers_as_rows_cost_everything():
     problem = posed(lambda a, b: a + b, rows=8)
-    rows = Rows.of(problem)
+    rows = Observations.of(problem)
     law = Sum(tuple(Power((A,), (float(p),)) for p in range(1, 8)), (1.0,) * 7)
     assert price(law, np.ones(len(numbers(law)), bool), rows) == np.inf
     assert price(Sum((A,), (2.0,)), np.ones(1, bool), rows) < np.inf
@@ -106,9 +106,9 @@ def test_copies_of_rows_are_no_further_measurements():
     problem = posed(lambda a, b: a / b, rows=12)
     x, y = np.concatenate([problem.x, problem.held_x]), np.concatenate([problem.y, problem.held_y])
     twice = Problem.from_table(np.repeat(x, 2, 0), np.repeat(y, 2))
-    assert len(Rows.of(distinct(twice))) == 12
+    assert len(Observations.of(distinct(twice))) == 12
     again = np.repeat(y, 2) + np.tile([0.0, 0.1], 12)
-    assert len(Rows.of(distinct(Problem.from_table(np.repeat(x, 2, 0), again)))) == 24
+    assert len(Observations.of(distinct(Problem.from_table(np.repeat(x, 2, 0), again)))) == 24
 
 
 def test_doubts_are_said_in_words():
@@ -116,7 +116,7 @@ def test_doubts_are_said_in_words():
     many = Sum((A, B, Power((A,), (2.0,)), Power((B,), (2.0,))), (1.1, 1.2, 1.3, 1.4), 0.7)
     assert "too few for 5 fitted numbers; 3 more" in doubt(fitted(many, few), few)
     chance = posed(lambda a, b: 0 * a + 1, rows=20)
-    noise = Problem.from_table(Rows.of(chance).x, np.random.default_rng(0).standard_normal(20))
+    noise = Problem.from_table(Observations.of(chance).x, np.random.default_rng(0).standard_normal(20))
     assert "noise is larger than the effect" in doubt(fitted(Sum((A,), (0.1,), 0.2), noise), noise)
     bent = posed(lambda a, b: a**2, level=0.001, rows=30)
     assert "structure" in doubt(fitted(Sum((A,), (9.0,), -9.0), bent), bent)

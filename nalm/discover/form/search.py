@@ -20,7 +20,7 @@ from nalm.discover.problem import Problem
 from nalm.discover.selection.answer import ALL, looks_like_noise, printed_units
 from nalm.discover.selection.doubts import doubt_of_fit
 from nalm.discover.selection.printed import allowed
-from nalm.discover.selection.rows import NoiseKind, Rows
+from nalm.discover.selection.rows import NoiseKind, Observations
 
 
 def search_form(
@@ -44,7 +44,7 @@ def search_form(
     began = time.monotonic()
     problem = Problem.from_table(x, y, seed=seed).with_errors(y_err, sample_weight, digits)
     names = check_names(names, problem.inputs)
-    rows = Rows.of(problem, ALL)
+    rows = Observations.of(problem, ALL)
     found = fit_form(
         form,
         rows.x,

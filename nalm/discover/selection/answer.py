@@ -21,7 +21,7 @@ from nalm.discover.selection.intervals import FittedNumber, constants
 from nalm.discover.selection.outliers import far_rows
 from nalm.discover.selection.printed import holds, last_places, resolved, significant
 from nalm.discover.selection.rounding import rounded
-from nalm.discover.selection.rows import NoiseKind, Rows, without
+from nalm.discover.selection.rows import NoiseKind, Observations, without
 
 ALL = 20_000  # rows of the last fit
 TESTED = 8  # laws that are tested, best first
@@ -106,7 +106,7 @@ class Selection:
 
     def _on_all_rows(self, found: Fitted) -> Fitted:
         """Fit a law that was chosen on a part of the rows to all of them."""
-        whole = Rows.of(self.problem, ALL)
+        whole = Observations.of(self.problem, ALL)
         if len(whole) == len(found.rows):
             return found
         return fit(found.node, replace(whole, noise=found.rows.noise), found.free, found.stage)
@@ -135,7 +135,7 @@ def _printed(order: Sequence[Fitted], problem: Problem) -> Fitted | None:
     return None
 
 
-def printed_units(rows: Rows, problem: Problem) -> tuple[Array, Array] | None:
+def printed_units(rows: Observations, problem: Problem) -> tuple[Array, Array] | None:
     """Return the last printed places of x and y, given or read off the numbers; None if y was not rounded."""
     if problem.digits is not None:
         return (
@@ -163,7 +163,7 @@ def _digits_hold(found: Fitted) -> str:
     return f"the law holds to half a unit of the last printed place on all {len(found.rows)} rows."
 
 
-def looks_like_noise(rows: Rows, scatter: float) -> str:
+def looks_like_noise(rows: Observations, scatter: float) -> str:
     """Describe the noise that a law leaves: its kind and its size."""
     size_of = {
         NoiseKind.ADDITIVE: f"additive noise of {scatter:.2g}",

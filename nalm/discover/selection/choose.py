@@ -11,7 +11,7 @@ from nalm.discover.fit.least_squares import UNSOLVABLE
 from nalm.discover.law.expression import Node, Sum, evaluate, numbers, roles, size, used
 from nalm.discover.problem import Problem, TimeUpError
 from nalm.discover.selection.evidence import FREE, SYMBOL, Fitted, fit, scalable, unsettled
-from nalm.discover.selection.rows import NoiseKind, Rows
+from nalm.discover.selection.rows import NoiseKind, Observations
 from nalm.discover.selection.simplify import Allows, simplified
 from nalm.discover.selection.structure import structure
 
@@ -31,7 +31,7 @@ def ranked(
     ``met`` holds the candidates with their stages. If time is up, the laws that were fitted until then are ranked.
     """
     best: dict[Node, Fitted] = {}
-    rows = Rows.of(problem)
+    rows = Observations.of(problem)
 
     def keep(found: Fitted, among: dict[Node, Fitted]) -> None:
         if np.isfinite(found.score) and (found.form not in among or found.score < among[found.form].score):
@@ -66,7 +66,7 @@ def _alike(one: Fitted, other: Fitted) -> bool:
         return one.count == other.count and bool((np.abs(one.value - other.value) <= near).all())
 
 
-def _fit(node: Node, rows: Rows, stage: str, problem: Problem, check: Callable[[], None]) -> Fitted:
+def _fit(node: Node, rows: Observations, stage: str, problem: Problem, check: Callable[[], None]) -> Fitted:
     """Fit a candidate to all rows; with units of measurement its exponents stay."""
     node = scalable(node)
     free = unsettled(node, rows.x)
@@ -76,7 +76,7 @@ def _fit(node: Node, rows: Rows, stage: str, problem: Problem, check: Callable[[
 
 
 def _pool(
-    met: Mapping[Node, str], rows: Rows, problem: Problem, allows: Allows
+    met: Mapping[Node, str], rows: Observations, problem: Problem, allows: Allows
 ) -> Iterator[tuple[Node, str]]:
     """Yield the candidates that are worth a fit: the best at a first look, over all and of every size."""
     for node, stage in _simple(rows, problem):
@@ -100,7 +100,7 @@ def _pool(
             yield node, met[node]
 
 
-def _simple(rows: Rows, problem: Problem) -> Iterator[tuple[Node, str]]:
+def _simple(rows: Observations, problem: Problem) -> Iterator[tuple[Node, str]]:
     """Yield a number, a line and, where logarithms exist, a product of powers of all columns and of each."""
     yield Sum((), (), float(np.median(rows.y)) or 1.0), "constant"
     yield from simple_fits(rows.x, rows.y, problem.columns)
@@ -111,7 +111,7 @@ def _simple(rows: Rows, problem: Problem) -> Iterator[tuple[Node, str]]:
                 yield found, "log-linear"
 
 
-def _first_look(node: Node, rows: Rows) -> float:
+def _first_look(node: Node, rows: Observations) -> float:
     """Return the score of a candidate as it is, up to a factor, without a term for small samples."""
     with np.errstate(all="ignore"):
         value = evaluate(node, rows.x)

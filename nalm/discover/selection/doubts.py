@@ -12,7 +12,7 @@ from nalm.discover.fit.least_squares import refined
 from nalm.discover.law.expression import Array, Node, evaluate, numbers, used
 from nalm.discover.problem import Problem
 from nalm.discover.selection.evidence import Fitted
-from nalm.discover.selection.rows import NoiseKind, Rows
+from nalm.discover.selection.rows import NoiseKind, Observations
 
 EFFECT = 0.5  # the least share of the variance that a law must explain
 FEWEST = 3  # rows beyond the numbers of the law, at least; and as many as these
@@ -44,7 +44,7 @@ def rows_to_test(node: Node, problem: Problem) -> int:
     return held if held >= 2 * len(numbers(node)) + 10 else 0
 
 
-def doubt_of_fit(node: Node, k: int, rows: Rows, problem: Problem) -> str | None:
+def doubt_of_fit(node: Node, k: int, rows: Observations, problem: Problem) -> str | None:
     """Test a law with k fitted numbers on the rows it was fitted to."""
     n, seen = len(rows), as_seen(problem, rows)
     if not used(node):
@@ -80,7 +80,7 @@ def doubt_of_fit(node: Node, k: int, rows: Rows, problem: Problem) -> str | None
     return f"the residual can be predicted from the columns (p = {p:.1g})" if p < SIGNIFICANT else None
 
 
-def as_seen(problem: Problem, rows: Rows) -> Problem:
+def as_seen(problem: Problem, rows: Observations) -> Problem:
     """Return the problem in which the noise has one size: with log y under relative noise."""
     if rows.noise != NoiseKind.RELATIVE:
         return problem

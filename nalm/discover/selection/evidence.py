@@ -21,7 +21,7 @@ from nalm.discover.law.expression import (
     roles,
     size,
 )
-from nalm.discover.selection.rows import NoiseKind, Rows
+from nalm.discover.selection.rows import NoiseKind, Observations
 from nalm.discover.selection.structure import is_settled, structure
 
 FREE, SYMBOL, FUNCTION = 1.5, 0.3, 0.7  # prices in log n: of a fitted number, of a symbol, of a function
@@ -36,7 +36,7 @@ class Fitted:
 
     node: Node
     free: Mask  # the numbers that were fitted
-    rows: Rows
+    rows: Observations
     stage: str
 
     @cached_property
@@ -112,7 +112,7 @@ class Fitted:
         )
 
 
-def price(node: Node, free: Mask, rows: Rows) -> float:
+def price(node: Node, free: Mask, rows: Observations) -> float:
     r"""Return the price of a law of n rows with k numbers that were fitted, the size of the noise among them.
 
     .. math:: \log n \, (1.5\,\mathrm{free} + 0.3\,\mathrm{symbols} + 0.7\,\mathrm{functions}) + 4\,\mathrm{nice}
@@ -156,7 +156,12 @@ def unsettled(node: Node, x: Array, fixed: bool = False) -> Mask:
 
 
 def fit(
-    node: Node, rows: Rows, free: Mask, stage: str, check: Callable[[], None] = lambda: None, steps: int = 10
+    node: Node,
+    rows: Observations,
+    free: Mask,
+    stage: str,
+    check: Callable[[], None] = lambda: None,
+    steps: int = 10,
 ) -> Fitted:
     """Fit the free numbers of a law to all rows, by least squares of the target."""
     found, _ = refined(

@@ -1,4 +1,4 @@
-"""Rows that are far off: found by a robust fit of the best laws, left out of the choice, and named."""
+"""Observations that are far off: found by a robust fit of the best laws, left out of the choice, and named."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -7,7 +7,7 @@ import numpy as np
 
 from nalm.discover.law.expression import Array, Mask
 from nalm.discover.selection.evidence import Fitted, fit, price
-from nalm.discover.selection.rows import NoiseKind, Rows
+from nalm.discover.selection.rows import NoiseKind, Observations
 
 TRIED = 12  # laws that are fitted robustly
 ROUNDS = 8
@@ -33,7 +33,7 @@ def far_rows(laws: Sequence[Fitted], check: Callable[[], None]) -> Mask:
     return far if far.sum() <= MOST * len(far) else np.zeros(len(far), bool)
 
 
-def _has_far(r: Array, rows: Rows) -> bool:
+def _has_far(r: Array, rows: Observations) -> bool:
     return bool(np.abs(r).max() > FAR * _spread(r, rows))
 
 
@@ -65,6 +65,6 @@ def _robust(law: Fitted) -> tuple[Array, float]:
     return r, _spread(r, rows)
 
 
-def _spread(r: Array, rows: Rows) -> float:
+def _spread(r: Array, rows: Observations) -> float:
     least = ROUNDING * float(np.median(np.abs(rows.target / rows.error)))
     return max(1.4826 * float(np.median(np.abs(r))), least, 1e-300) if np.isfinite(r).all() else np.inf

@@ -1,4 +1,4 @@
-"""Rows that laws are compared on, with the kind of noise on y: additive, relative, or of a given size on each row."""
+"""Observations that laws are compared on, with the kind of noise on y: additive, relative, or of a given size on each row."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -25,8 +25,8 @@ class NoiseKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Rows of a table and the noise that is assumed on y; ``error`` is its size, given or up to a factor."""
+class Observations:
+    """Observations of a table and the noise that is assumed on y; ``error`` is its size, given or up to a factor."""
 
     x: Array
     y: Array
@@ -129,7 +129,7 @@ def without(problem: Problem, rows: NDArray[np.int_]) -> Problem:
 def distinct(problem: Problem) -> Problem:
     """Return the problem without copies of rows: a copy is no further measurement.
 
-    Rows with equal columns are measurements if y differs in some of them, and stay as they are.
+    Observations with equal columns are measurements if y differs in some of them, and stay as they are.
     """
     x, y = np.concatenate([problem.x, problem.held_x]), np.concatenate([problem.y, problem.held_y])
     if len(y) > COMPARED:
