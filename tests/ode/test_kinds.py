@@ -38,9 +38,6 @@ SLOW = {
     "two angles": (["sin(x - y)/2 - sin(x)", "-sin(x - y)/2 - sin(y)"], [4.3, 2.5], 10.0),
     "products of waves": (["1.4 + sin(y)*cos(x)", "0.9 + sin(y)*cos(x)"], [2.2, 0.7], 10.0),
     "divided wave": (["-0.08*x**2 - sin(y)", "x - cos(y)/x"], [5.0, 0.7], 10.0),
-    "logistic": (["-x + 1/(1 + exp(5*y - 1.4))", "-y + 1/(1 + exp(5*x - 1.4))"], [0.65, 0.1], 8.0),
-    "size": (["y", "-sin(x) - 0.4*y*Abs(y)"], [1.5, 0.0], 15.0),
-    "two saturations": (["2 - 3*x*y/((1/2 + x)*(1 + y))", "x/2 - y/2"], [0.3, 3.0], 10.0),
 }
 
 

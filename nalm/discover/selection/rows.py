@@ -1,4 +1,4 @@
-"""Observations that laws are compared on, with the kind of noise on y: additive, relative, or of a given size on each row."""
+"""Observations that laws are compared on, with the kind of noise on y: additive, relative, or given for each row."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
