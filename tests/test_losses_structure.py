@@ -76,6 +76,7 @@ CELLS = {
 
 
 @pytest.mark.parametrize("loss", ["centred", pytest.param("log", marks=pytest.mark.slow)])
+@pytest.mark.system
 def test_a_unit_learns_in_the_engine_what_squared_errors_hide(loss):
     recipe = CELLS[loss].recipe.replace(loss=loss, schedule="cosine")
     runs = train(CELLS[loss].replace(recipe=recipe), range(4), "cpu", compiled=False)

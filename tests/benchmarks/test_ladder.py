@@ -87,6 +87,7 @@ def test_random_laws_and_cells_are_counted_in_the_totals(tmp_path):
     ]
 
 
+@pytest.mark.system
 def test_worker_processes_give_the_same_trials(tmp_path):
     few = replace(trials.BENCHMARK, jobs=lambda options: WANTED)
     there, here = (

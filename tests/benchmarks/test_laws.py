@@ -38,6 +38,7 @@ def contest(path, rivals, seconds=60.0):
     return harness.run(run.BENCHMARK, path, run.Options(rivals=rivals, seconds=seconds), workers=1)
 
 
+@pytest.mark.system
 def test_a_contest_writes_trials_and_totals_that_agree(few, tmp_path):
     trials = contest(tmp_path / "laws", "nalm,log-linear")
     rows = list(csv.DictReader((tmp_path / "laws.trials.csv").read_text("utf-8").splitlines()))

@@ -60,6 +60,7 @@ def test_totals_are_shown_by_paper_and_in_all():
     assert max(map(len, text.splitlines())) <= 80
 
 
+@pytest.mark.system
 def test_every_experiment_can_be_listed_and_shown():
     assert "thesis/ch3/mul" in printed(*listing(EXPERIMENTS.values(), Machine("cpu", 2)))
     for experiment in EXPERIMENTS.values():

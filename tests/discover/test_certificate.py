@@ -59,6 +59,7 @@ def test_the_precision_of_the_data_is_noticed():
     assert Problem.from_table(x, y.astype(np.float32).astype(np.float64)).precision == "float32"
 
 
+@pytest.mark.system
 def test_a_parabola_is_not_taken_for_an_exponential():
     x = table(1.1, 1.2, columns=1).astype(np.float32)
     y = np.exp(x[:, 0])
@@ -133,6 +134,7 @@ def test_many_fitted_numbers_prove_less_than_few():
     assert search(single, rounded, noise=0.0).certificate.verdict == "none"
 
 
+@pytest.mark.system
 def test_an_angle_is_not_taken_for_a_quotient_of_polynomials():
     rng = np.random.default_rng(439)
     x = np.stack([rng.uniform(10, 20, 600), rng.uniform(0.1, 0.2, 600)], 1)

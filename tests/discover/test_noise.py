@@ -69,7 +69,7 @@ def system(law, expected):
 @pytest.mark.parametrize(
     ("law", "expected"),
     [
-        (lambda a, b, c, d: a * b / (a + b), {"a*b/(a + b)", "1/(1/b + 1/a)"}),
+        system(lambda a, b, c, d: a * b / (a + b), {"a*b/(a + b)", "1/(1/b + 1/a)"}),
         system(lambda a, b, c, d: a / (1 + b), {"a/(b + 1)"}),
         system(lambda a, b, c, d: np.sqrt(a * a + b * b), {"sqrt(a**2 + b**2)"}),
         system(lambda a, b, c, d: a * a + b * b + c * c, {"a**2 + b**2 + c**2"}),

@@ -58,7 +58,7 @@ def test_a_step_equals_torch_step_by_step():
     unit.weight.data.copy_(program.params["layers.0.weight"][0])
     optimiser = torch.optim.Adam(unit.parameters(), lr=1e-2)
     for step in range(50):
-        x = program._batch(program.settings, torch.tensor(step, dtype=torch.int32))[0]
+        x = program.data.batch(torch.tensor(step, dtype=torch.int32), program.settings)[0][0]
         loss = (unit(x) - x.prod(-1, keepdim=True)).square().mean()
         loss = loss + case.recipe.penalties[0][1].at(step) * unit.penalties()["weight"]
         optimiser.zero_grad()
@@ -69,6 +69,7 @@ def test_a_step_equals_torch_step_by_step():
     torch.testing.assert_close(program.params["layers.0.weight"][0], unit.weight.data, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.system
 def test_the_record_is_what_the_papers_log():
     case = ONE.replace(recipe=Recipe(steps=2_500, lr=1e-2))
     runs = eager(case, range(3))
@@ -151,6 +152,7 @@ def test_stopping_when_solved_is_an_option():
     assert runs.steps[0][-1] < 30_000
 
 
+@pytest.mark.system
 def test_operations_mix_in_one_population():
     recipe = Recipe(steps=4_000, lr=1e-2)
     cases = [
@@ -236,7 +238,7 @@ def test_a_fixed_sample_is_trained_on_its_rows_only():
     rows = {
         tuple(r)
         for s in range(5)
-        for r in program._batch(program.settings, torch.tensor(s).int())[0].tolist()
+        for r in program.data.batch(torch.tensor(s).int(), program.settings)[0][0].tolist()
     }
     assert len(rows) == 7
 

@@ -59,8 +59,8 @@ def test_batches_and_starts_are_the_same():
     for name, p in here.params.items():
         assert torch.equal(p, there.params[name].cpu())
     for s in (0, 77, 10**6):
-        x = here._batch(here.settings, torch.tensor(s, dtype=torch.int32))
-        y = there._batch(there.settings, torch.tensor(s, dtype=torch.int32, device="cuda"))
+        x = here.data.batch(torch.tensor(s, dtype=torch.int32), here.settings)[0]
+        y = there.data.batch(torch.tensor(s, dtype=torch.int32, device="cuda"), there.settings)[0]
         assert torch.equal(x, y.cpu())
 
 

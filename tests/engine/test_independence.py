@@ -37,7 +37,7 @@ def test_draws_and_starts_are_the_same_alone_and_in_any_population():
         assert not torch.equal(p[0], among.params[name][0])
     for step in (0, 5, 10**6):
         at = torch.tensor(step, dtype=torch.int32)
-        x, many = (q._batch(q.settings, at) for q in (alone, among))
+        x, many = (q.data.batch(at, q.settings)[0] for q in (alone, among))
         assert torch.equal(x[0], many[1])
 
 
@@ -51,6 +51,7 @@ def test_a_run_is_the_same_alone_and_among_others():
     assert among.cases[3] == target
 
 
+@pytest.mark.system
 def test_a_diverging_member_leaves_its_neighbours_as_they_are_alone():
     good = case("RealNPU", lr=5e-3, penalties=(), l1=Growth(1e-7, 1e-5))
     exploding = good.replace(recipe=good.recipe.replace(lr=1e6))
@@ -61,6 +62,7 @@ def test_a_diverging_member_leaves_its_neighbours_as_they_are_alone():
     same(alone, among.take([1]))
 
 
+@pytest.mark.system
 def test_a_member_of_not_numbers_leaves_its_neighbours_alone_even_under_clipping():
     """Per-run norm clipping: a NaN gradient of one run must not reach the others."""
     clipped = case("NMRU", operation="divide", clip_norm=1.0)
@@ -77,6 +79,7 @@ def test_a_member_of_not_numbers_leaves_its_neighbours_alone_even_under_clipping
     same(alone.results(), training.results().take([1]))
 
 
+@pytest.mark.system
 def test_state_can_be_taken_out_and_put_back_exactly():
     cases = [case(), case("NMU", -2, -1)]
     runs = populations(product(cases, range(3)))[0]

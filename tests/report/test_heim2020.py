@@ -19,6 +19,8 @@ from nalm.results import files as shipped
 from nalm.results.store import Store
 from nalm.tasks.epidemic import START
 
+pytestmark = [pytest.mark.system, pytest.mark.xdist_group("heim")]  # one process trains
+
 
 def short(case, **changes):
     return case.replace(recipe=case.recipe.replace(**changes))
@@ -43,7 +45,7 @@ def folder(tmp_path_factory):
     return where
 
 
-@pytest.fixture(params=[pytest.param("store", marks=pytest.mark.system), "shipped"])
+@pytest.fixture(params=["store", "shipped"])
 def found(folder, tmp_path, request):
     if request.param == "shipped":
         with Store(folder) as store:

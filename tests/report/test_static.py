@@ -24,6 +24,7 @@ ROOT = Path(__file__).parent.parent.parent
         pytest.param("png", b"\x89PNG", marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.system
 def test_each_figure_becomes_a_file_with_its_table(tmp_path, kind, magic):
     paths = static.write(ROOT / "results", tmp_path, kind, "thesis/ch3/div")
     assert [p.suffix for p in paths] == [f".{kind}", f".{kind}", ".tex"]

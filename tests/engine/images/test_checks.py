@@ -44,6 +44,7 @@ def test_what_cannot_be_trained_is_a_sentence(words):
         check([changed(CASES[name], changes)])
 
 
+@pytest.mark.system
 def test_all_experiments_pass():
     for experiment in EXPERIMENTS.values():
         check(experiment.cases)
