@@ -70,7 +70,7 @@ def _compiled(formula: str, inputs: tuple[str, ...]) -> Callable[..., Array]:
 @cache
 def laws() -> dict[str, FeynmanLaw]:
     """Read the laws by name."""
-    text = importlib.resources.files("benchmarks").joinpath("data", "feynman.csv").read_text("utf-8")
+    text = importlib.resources.files("benchmarks").joinpath("data", "feynman.csv").read_text(encoding="utf-8")
     found = {}
     for row in csv.DictReader(text.splitlines()):
         low, high = (tuple(map(float, row[key].split())) for key in ("low", "high"))

@@ -114,7 +114,7 @@ class Truth:
 def truths(file: str) -> dict[str, Truth]:
     """Read the systems of a file."""
     try:
-        page = json.loads(Path(file).read_text("utf-8"))
+        page = json.loads(Path(file).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise NALMError(f"{file!r} is not a file of systems: {error}; give one with --systems.") from None
     found = _pooled(page) if "systems" in page else [_single(p) for p in page["problems"]]

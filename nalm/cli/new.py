@@ -58,6 +58,8 @@ def _write(kind: str, name: str, folder: Path) -> Path:
     path = folder / f"{re.sub(r'[^a-z0-9_]+', '_', words)}.py"
     if path.exists():
         raise NALMError(f"{path} exists already: choose another name or folder.")
-    template = importlib.resources.files("nalm.data").joinpath(f"templates/{kind}.txt").read_text("utf-8")
+    template = (
+        importlib.resources.files("nalm.data").joinpath(f"templates/{kind}.txt").read_text(encoding="utf-8")
+    )
     write_atomically(path, template.replace("NAME", name).replace("FILE", path.name).encode())
     return path

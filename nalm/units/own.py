@@ -98,7 +98,7 @@ def copy_sources(names: Iterable[str], folder: Path) -> None:
 def kept(name: str, folder: Path) -> str:
     """Return FILE.py:Class of the copy of a user-defined unit under a folder; empty if there is none."""
     for path in sorted((folder / name.rpartition("@")[2]).glob("*.py")):
-        if f"class {_class(name)}" in path.read_text("utf-8", "replace"):
+        if f"class {_class(name)}" in path.read_text(encoding="utf-8", errors="replace"):
             return f"{path}:{_class(name)}"
     return ""
 

@@ -19,7 +19,18 @@ from nalm.results.store import Store
 pytestmark = pytest.mark.system
 
 ROOT = Path(__file__).parents[2]
-QUICK = ["--only", "unit=NMU", "--only", "range=1:2", "--seeds", "1", "--steps", "20", "--workers", "1"]
+QUICK = [
+    "--only",
+    "unit=NMU",
+    "--only",
+    "range=1:2",
+    "--seeds",
+    "1",
+    "--steps",
+    "20",
+    "--workers",
+    "1",
+]
 ascii_path = pytest.mark.skipif(
     not str(ROOT).isascii(), reason="Python itself does not start from such a path in a locale without UTF-8"
 )
@@ -38,8 +49,9 @@ def nalm(*arguments, stdout=subprocess.PIPE, code="from nalm.cli import main; ma
 
 
 def notices(done):
-    """The lines on standard error that are not about progress."""
-    return [line for line in done.stderr.decode().splitlines() if "runs finished" not in line]
+    """The lines on standard error that are about neither progress nor the schedule of a short training."""
+    lines = done.stderr.decode().splitlines()
+    return [line for line in lines if "runs finished" not in line and not line.startswith("Schedules")]
 
 
 def trained_modes(folder):
@@ -171,7 +183,7 @@ def test_a_closed_output_is_a_sentence_and_no_file_takes_its_number(tmp_path):
 def test_without_a_compiler_a_run_says_so_once_and_trains(tmp_path):
     done = nalm("run", "quick", *QUICK, "--out", tmp_path, "--json", PATH=str(tmp_path), CXX=None)
     assert done.returncode == 0
-    assert [line for line in done.stderr.decode().splitlines() if "finished" not in line] == [
+    assert notices(done) == [
         "There is no C++ compiler called g++ here: training runs uncompiled, which is slower; install one, or name "
         "yours in CXX."
     ]

@@ -28,7 +28,15 @@ def started(tmp_path):
     def start(*, steps, workers=2):
         (tmp_path / "temporary").mkdir()
         command = [sys.executable, "-m", "nalm", "run", "quick", "--seeds", "1", "--steps", str(steps)]
-        command += ["--only", "unit=NMU", "--only", "unit=NACMul", "--workers", str(workers), "--no-compile"]
+        command += [
+            "--only",
+            "unit=NMU",
+            "--only",
+            "unit=NACMul",
+            "--workers",
+            str(workers),
+            "--no-compile",
+        ]
         environment = os.environ | {"TMPDIR": str(tmp_path / "temporary"), "PYTHONWARNINGS": "error"}
         environment |= {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "compiled")}  # which is meant to stay
         with open(tmp_path / "stderr", "wb") as errors:
@@ -91,7 +99,8 @@ def test_a_run_that_ends_leaves_nothing_and_warns_of_nothing(workers, tmp_path, 
     process = started(steps=50, workers=workers)
     assert process.wait(PATIENCE) == 0
     lines = (tmp_path / "stderr").read_text(encoding="utf-8").splitlines()
-    assert all(" runs finished, " in line for line in lines)
+    assert all(" runs finished, " in line for line in lines[1:])
+    assert lines[0].startswith("Schedules are scaled")
     check_nothing_is_left(process, tmp_path)
 
 
@@ -104,7 +113,7 @@ def test_a_run_that_is_stopped_says_so_and_leaves_nothing(number, tmp_path, star
     process.send_signal(number)
     assert process.wait(PATIENCE) == 128 + number
     lines = (tmp_path / "stderr").read_text(encoding="utf-8").splitlines()
-    assert [line[:9] for line in lines if " runs finished, " not in line] == ["Stopped. "]
+    assert [line[:9] for line in lines if " runs finished, " not in line] == ["Schedules", "Stopped. "]
     check_nothing_is_left(process, tmp_path)
     with Store(tmp_path / "out") as store:
         assert store.count_abandoned() == 0  # nothing is taken any more
