@@ -57,7 +57,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Trial:
-    """What became of a fit."""
+    """The result of one fit: its verdict, its errors and its time."""
 
     name: str
     noise: float

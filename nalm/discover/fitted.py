@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class FittedLaws:
-    """What an estimator offers once it has a law for each output; with one output, values instead of lists."""
+    """Views of a fitted estimator: one value for each output, or the value itself if there is one output."""
 
     found_: tuple[FittedLaw, ...]
     columns_: list[str] | None

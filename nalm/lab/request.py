@@ -15,7 +15,7 @@ MOST = 10**9  # steps or epochs, far beyond anything published
 
 @dataclass(frozen=True)
 class Changes:
-    """What is changed in experiments before they are run."""
+    """Changes to experiments that are made before they are run."""
 
     only: Sequence[str] = ()  # KEY=VALUE
     units: Sequence[str] = ()  # FILE.py:Class

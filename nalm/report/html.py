@@ -21,7 +21,7 @@ def needed() -> None:
 
 @dataclass(frozen=True)
 class Links:
-    """What a page of a site needs to know about the site."""
+    """The path of a page in its site, its title, and the pages that its navigation names."""
 
     here: str  # path of the page in the site, such as experiments/quick.html
     pages: tuple[str, ...]  # paths of the pages that its navigation names

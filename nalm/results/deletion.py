@@ -12,7 +12,7 @@ from nalm.results.store import Key, Store
 
 @dataclass(frozen=True)
 class Deletion:
-    """What is to be deleted: runs, and whole experiments with their names."""
+    """A selection of runs to delete, and the names of experiments to delete whole."""
 
     runs: tuple[Key, ...]
     experiments: tuple[str, ...] = ()

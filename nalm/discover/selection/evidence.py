@@ -97,7 +97,7 @@ class Fitted:
 
     @cached_property
     def left_out(self) -> Array:
-        """What the law leaves of each row if it is fitted to the others (to first order)."""
+        """Residuals of each row when the law is fitted to the other rows (to first order)."""
         _, leverage = self._curvature
         with np.errstate(all="ignore"):
             return np.where(leverage < 1 - HELD, self.rows.residual(self.node) / (1 - leverage), np.inf)
