@@ -15,7 +15,7 @@ from nalm.discover.fit.description_length import is_nice, shortened, simplified
 from nalm.discover.fit.least_squares import UNSOLVABLE, solvable
 from nalm.discover.fit.snap import snapped, whole
 from nalm.discover.law import Law
-from nalm.discover.law.expression import Node, size
+from nalm.discover.law.expression import Node, numbers, roles, size
 from nalm.discover.law.names import check_names
 from nalm.discover.law.rewrite import rewritten
 from nalm.discover.law.tidy import tidied
@@ -25,6 +25,7 @@ from nalm.discover.stages import Stage, select
 
 Watch = Callable[[str], None]
 
+FEW = 1  # fitted numbers of a law that makes the search for functions needless
 QUIET = 1e-3  # share of the spread of y: if noise is not declared, so little may be a law with functions
 
 
@@ -137,14 +138,20 @@ class Search(Met):
             self.report(f"{name}: no exact law")
 
     def explained(self) -> bool:
-        """Tell whether the stages so far have a law that leaves noise alone: then functions are not tried."""
+        """Tell whether the stages so far have a law that leaves noise alone: then functions are not tried.
+
+        A law with several fitted numbers can imitate one with functions, so it does not count.
+        """
         if self.problem.noise == 0 or self.asked:
             return False
         self.asked = True
         self.find_under_noise()
         if self.certified is not None:
-            _, certificate, _ = self.certified
-            if certificate and (self.problem.noise or certificate.error > QUIET):
+            node, certificate, _ = self.certified
+            pairs = zip(numbers(node), roles(node), strict=True)
+            free = sum(not is_nice(v, role) for v, role in pairs)
+            loud = self.problem.noise or certificate.error > QUIET
+            if certificate and loud and free <= FEW:
                 return True
         self.certified = None
         return False

@@ -137,7 +137,10 @@ class Problem:
 
     @cached_property
     def relative(self) -> Array:
-        """Row weights that make errors relative where y is large: 1 / sqrt(median^2 + y^2)."""
+        """Row weights: 1 / error if it is known, else 1 / sqrt(median^2 + y^2), relative errors where y is large."""
+        if self.error is not None:
+            error = self.error[: len(self.y)]
+            return np.asarray(np.median(error) / error)
         middle = np.median(np.abs(self.y)) or np.abs(self.y).max() or 1.0
         return 1 / np.sqrt(middle**2 + self.y**2)
 

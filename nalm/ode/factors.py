@@ -36,8 +36,8 @@ class Saturation:
 
     @property
     def price(self) -> float:
-        """The price of its numbers and symbols, in units of log n."""
-        return FREE + 2 * SYMBOL + NICE * (self.order != 1)
+        """The price of its numbers and symbols, in units of log n; an order other than 1 counts as a number."""
+        return FREE * (1 + (self.order != 1)) + 2 * SYMBOL
 
     def numbers(self) -> tuple[float, ...]:
         """Return the numbers that are fitted: the logarithm of K."""
@@ -88,8 +88,11 @@ class Applied:
 
     @property
     def price(self) -> float:
-        """The price of its numbers and symbols, in units of log n; the choice of a function counts as a number."""
-        numbers = FREE * (1 + len(self.numbers())) + NICE * (self.power != 1)
+        """The price of its numbers and symbols, in units of log n.
+
+        The choice of a function counts as a number, and a nice argument nearly so: it is one of many.
+        """
+        numbers = FREE * (1 + len(self.numbers())) + NICE * (self.power != 1) + 2 * NICE * (not self.free)
         return numbers + SYMBOL * (1 + len(self.variables))
 
     def numbers(self) -> tuple[float, ...]:

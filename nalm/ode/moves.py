@@ -1,4 +1,4 @@
-"""Moves from a model to a simpler one: drop entries, fix exponents and arguments, remove saturation, tie rates, merge.
+"""Moves from a model to a simpler one: drop entries, fix exponents and arguments, straighten functions, tie, merge.
 
 The standard errors of the numbers tell how far a move is from the fitted model.
 """
@@ -10,7 +10,7 @@ import numpy as np
 
 from nalm.discover.law.expression import Array
 from nalm.ode.factors import Applied, Factor, Saturation
-from nalm.ode.model import Model, built
+from nalm.ode.model import Entry, Model, Term, built, without
 
 CLEARLY = 3.0  # standard errors
 
@@ -72,6 +72,38 @@ def fixed_arguments(model: Model, errors: Array, scales: Array) -> Iterator[Move
                 weights = tuple(w * nice / size for w in factor.weights)
                 fixed = replace(factor, weights=weights, free=False)
                 yield abs(np.log(size / nice)) / errors[index], model.exchange_factor(k, m, fixed)
+
+
+def straightened(model: Model, states: Array) -> Iterator[Move]:
+    """Replace a function by a line in its variables: a curvature that the samples do not show is none."""
+    for k, t in enumerate(model.terms):
+        for m, factor in enumerate(t.factors):
+            if isinstance(factor, Applied) and factor.name != "abs":
+                rest = without(t, m)
+                lines = [rest, *(_times(rest, i) for i in factor.variables)]
+                columns = np.stack([np.ones(len(states)), *(states[:, i] for i in factor.variables)], 1)
+                weights = np.linalg.lstsq(columns, factor.value(states), rcond=None)[0]
+                if np.isfinite(weights).all():
+                    yield 0.0, _exchanged(model, k, lines, weights)
+
+
+def _times(term: Term, i: int) -> Term:
+    """Return the term times a variable."""
+    return replace(term, powers=tuple(p + (n == i) for n, p in enumerate(term.powers)))
+
+
+def _exchanged(model: Model, k: int, terms: list[Term], weights: Array) -> Model:
+    """Put a sum of terms in the place of one term of all equations; their exponents are not fitted."""
+    entries = [e for e in model.entries if e.term != k]
+    rates = list(model.rates)
+    for e in model.entries:
+        if e.term == k:
+            for n, w in enumerate(weights.tolist()):
+                entries.append(Entry(e.equation, len(model.terms) + n, len(rates)))
+                rates.append(w * e.factor * model.rates[e.rate])
+    settled = {(len(model.terms) + n, i) for n in range(len(terms)) for i in range(len(terms[n].powers))}
+    wide = Model((*model.terms, *terms), model.entries, tuple(rates), model.settled | settled)
+    return built(wide, entries)
 
 
 def tied_rates(model: Model, errors: Array, scales: Array) -> Iterator[Move]:

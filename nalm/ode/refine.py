@@ -20,6 +20,7 @@ from nalm.ode.moves import (
     merged_terms,
     removed_saturations,
     standard_errors,
+    straightened,
     tied_rates,
 )
 from nalm.ode.shooting import Samples, Shot, condensed, gaps, matched, shoot
@@ -94,6 +95,7 @@ class Fitter:
             fixed_exponents(model, errors),
             removed_saturations(model, errors),
             fixed_arguments(model, errors, self.scales),
+            straightened(model, shot.states) if shot.error > FLOOR else (),
             tied_rates(model, errors, self.scales),
         )
         simpler = [(far, m.merged()) for far, m in moves if m.entries]

@@ -62,26 +62,47 @@ def simplified(candidate: Node, problem: Problem) -> Node:
 
 
 def pruned(node: Node, problem: Problem) -> Node:
-    """Drop the terms that are clearly noise: several at once while there are many, then one by one."""
-    for _ in range(30):
+    """Drop the terms that are clearly noise: several at once while there are many, then one by one.
+
+    Half-integer exponents stay. Terms that together are more than noise are not dropped together: many terms that
+    are alike have large standard errors, all of them.
+    """
+    node, errors = refitted(node, problem, _loose(node, problem))
+    most = len(errors)
+    for _ in range(40):
         problem.check()
-        node, errors = refitted(node, problem)
         values = np.array(numbers(node))
         faint = np.abs(values) / np.maximum(errors, 1e-300)
-        kept = np.array([r == "coefficient" for r in roles(node)], bool) | ~movable(node, problem.x)
+        kept = np.array([r == "coefficient" for r in roles(node)], bool) | ~_loose(node, problem)
         faint[kept] = np.inf
-        small = faint < CLEARLY
-        if not small.any():
+        small = np.argsort(faint)[: int((faint < CLEARLY).sum())]
+        count = min(most, 1 if len(small) <= 4 else -(-len(small) // 2))
+        if not len(small):
             break
-        if small.sum() > 4:  # those below their median go together
-            small = faint <= np.median(faint[small])
-        else:
-            small = faint == faint.min()
-        values[small] = 0.0
-        node = gauged(tidied(renumbered(node, values)))
-        if not used(node):
+        values[small[:count]] = 0.0
+        fewer = gauged(tidied(renumbered(node, values)))
+        if not used(fewer):
             break
+        fewer, fewer_errors = refitted(fewer, problem, _loose(fewer, problem))
+        if _misfit(fewer, problem) - _misfit(node, problem) > FREE * np.log(len(problem.y)) * count:
+            if count == 1:
+                break
+            most = count // 2
+            continue
+        node, errors = fewer, fewer_errors
     return node
+
+
+def _loose(node: Node, problem: Problem) -> Mask:
+    """Return the numbers that may move, but for half-integer exponents."""
+    powers = [is_nice(v, k) and k == "exponent" for v, k in zip(numbers(node), roles(node), strict=True)]
+    return movable(node, problem.x) & ~np.array(powers, bool)
+
+
+def _misfit(node: Node, problem: Problem) -> float:
+    """Return -2 log likelihood of the rows searched, up to a number; infinite without a value."""
+    square = float(np.mean((problem.y - evaluate(node, problem.x)) ** 2))
+    return len(problem.y) * float(np.log(square + 1e-300)) if np.isfinite(square) else np.inf
 
 
 def _moves(node: Node, problem: Problem) -> Iterator[Node]:

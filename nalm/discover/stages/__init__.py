@@ -12,6 +12,7 @@ from nalm.discover.problem import Problem
 from nalm.discover.stages.additive import additive
 from nalm.discover.stages.argument import argument
 from nalm.discover.stages.chebyshev import chebyshev
+from nalm.discover.stages.divided import divided
 from nalm.discover.stages.factors import factors
 from nalm.discover.stages.general import general
 from nalm.discover.stages.inside import inside
@@ -58,6 +59,7 @@ STAGES: dict[str, Stage] = {
     # a*b/((c - d)**2 + (e - f)**2): a product of powers times a law of the other columns
     "separable": Stage(separable),
     "argument": Stage(argument, functions=True),  # a*exp(-b*c/d)
+    "divided": Stage(divided, functions=True),  # a*b**2/(c*sin(d/2)**4), under noise
     "outside": Stage(outside, functions=True),  # asin(a/b)
     "waves": Stage(waves, functions=True),  # 3*exp(-a/5)*sin(7*a + 1) + b
     "inside": Stage(inside, functions=True),  # sqrt(a**2 + b**2 - 2*a*b*cos(c))

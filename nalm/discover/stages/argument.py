@@ -10,6 +10,7 @@ from nalm.discover.problem import Problem
 from nalm.discover.stages.shapes import Shape, evaluated
 from nalm.discover.stages.symmetry import symmetric_pairs
 from nalm.discover.stages.views import through
+from nalm.discover.stages.weights import weights
 
 ROWS = 240
 WIDEST, WIDER = 7, 5  # columns with exponents -1, 0, 1 in the argument; and with -2, ..., 2
@@ -52,18 +53,25 @@ def argument(problem: Problem) -> Iterator[Node]:
 
 
 def _argument(problem: Problem) -> Iterator[Node]:
+    for weight in weights(problem, 0.0):
+        yield from _with_weights(problem, weight)
+
+
+def _with_weights(problem: Problem, weight: Array) -> Iterator[Node]:
+    """Propose laws by fits of log|y| with these weights of the rows."""
     x, y = problem.x[:, problem.columns], problem.y
     rows = np.flatnonzero((x != 0).all(1) & (y != 0))[:ROWS]
     if not 0 < x.shape[1] <= WIDEST or len(rows) < 2 * (x.shape[1] + DEGREE):
         return
-    logs, t = np.log(np.abs(x[rows])), np.log(np.abs(y[rows]))
-    basis, _ = np.linalg.qr(np.column_stack([np.ones(len(rows)), logs]))
+    logs, some = np.log(np.abs(x[rows])), weight[rows]
+    basis, _ = np.linalg.qr(np.column_stack([np.ones(len(rows)), logs]) * some[:, None])
+    t = np.log(np.abs(y[rows])) * some
     t = t - basis @ (basis.T @ t)
     total = float(t @ t)
     if not total > 1e-20 * len(rows):
         return
     few = FITS if problem.noise == 0 else len(SHAPES)  # noise decides between functions that are alike
-    for q in _directions(logs, t, basis, problem)[: ARGUMENTS if problem.noise == 0 else FEWER]:
+    for q in _directions(logs, t, basis, some, problem)[: ARGUMENTS if problem.noise == 0 else FEWER]:
         problem.check()
         fits: dict[str, tuple[float, float, float, Shape]] = {}  # the best of each shape
         for power in POWERS:
@@ -71,21 +79,21 @@ def _argument(problem: Problem) -> Iterator[Node]:
             scale = float(np.median(u))
             columns = np.stack([u * (rate / scale) for rate in RATES], 1)
             for shape in SHAPES:
-                gain = _gains(shape, columns, t, basis)
+                gain = _gains(shape, columns, t, basis, some)
                 best = int(np.argmax(gain))
                 fit = 1 - gain[best] / total, power, float(RATES[best] / scale), shape
                 fits[shape.name] = min(fits.get(shape.name, fit), fit, key=lambda f: f[0])
         for left, power, rate, shape in sorted(fits.values(), key=lambda f: f[0])[:few]:
             if left < NEAR:
-                yield from _candidates(problem, power * q, rate, shape)
+                yield from _candidates(problem, weight, power * q, rate, shape)
 
 
-def _gains(shape: Shape, columns: Array, t: Array, basis: Array) -> Array:
+def _gains(shape: Shape, columns: Array, t: Array, basis: Array, weight: Array) -> Array:
     """Return how much of t a usual power of each function explains; 0 where it has no value."""
     with np.errstate(all="ignore"):
         values = np.log(np.abs(evaluated(shape, columns)))
     fine = np.isfinite(values).all(0)
-    values = np.where(fine, values, 0.0)
+    values = np.where(fine, values, 0.0) * weight[:, None]
     values = values - basis @ (basis.T @ values)
     norm, along = np.maximum((values**2).sum(0), 1e-300), values.T @ t
     fine &= norm > 1e-12
@@ -94,7 +102,7 @@ def _gains(shape: Shape, columns: Array, t: Array, basis: Array) -> Array:
     return np.where(fine, along**2 / norm, 0.0)
 
 
-def _directions(logs: Array, t: Array, basis: Array, problem: Problem) -> list[Array]:
+def _directions(logs: Array, t: Array, basis: Array, weight: Array, problem: Problem) -> list[Array]:
     """Return the exponents of the arguments of which a smooth function explains most of t."""
     n = logs.shape[1]
     largest = 2 if n <= WIDER else 1
@@ -108,14 +116,14 @@ def _directions(logs: Array, t: Array, basis: Array, problem: Problem) -> list[A
         s = grid[start : start + 200] @ logs.T  # (directions, rows)
         low, high = s.min(1, keepdims=True), s.max(1, keepdims=True)
         angle = np.arccos(np.clip(2 * (s - low) / (high - low) - 1, -1, 1))
-        shapes = np.cos(angle[..., None] * np.arange(2, DEGREE + 1))
+        shapes = np.cos(angle[..., None] * np.arange(2, DEGREE + 1)) * weight[:, None]
         shapes = shapes - basis @ (basis.T @ shapes)
         q, _ = np.linalg.qr(shapes)
         left[start : start + 200] = 1 - ((t @ q) ** 2).sum(-1) / (t @ t)
     return [grid[k] for k in np.argsort(left)[:ARGUMENTS]]
 
 
-def _candidates(problem: Problem, q: Array, rate: float, shape: Shape) -> Iterator[Node]:
+def _candidates(problem: Problem, weight: Array, q: Array, rate: float, shape: Shape) -> Iterator[Node]:
     """Solve for the other numbers on all rows, then refine them all but the exponents of the argument."""
     inputs = tuple(Input(i) for i in problem.columns)
     x, y = problem.x, problem.y
@@ -126,7 +134,8 @@ def _candidates(problem: Problem, q: Array, rate: float, shape: Shape) -> Iterat
     fine = np.isfinite(logs).all(1) & np.isfinite(t)
     if fine.sum() <= logs.shape[1]:
         return
-    *p, c = np.linalg.lstsq(logs[fine], t[fine], rcond=1e-12)[0]
+    some = weight[fine]
+    *p, c = np.linalg.lstsq(logs[fine] * some[:, None], t[fine] * some, rcond=1e-12)[0]
     power = p.pop()
     if shape.name == "exp":  # its power is a rate
         rate, columns[:, -1], power = rate * power, columns[:, -1] ** power, 1.0
@@ -139,14 +148,8 @@ def _candidates(problem: Problem, q: Array, rate: float, shape: Shape) -> Iterat
     kept, used = np.flatnonzero(q), np.flatnonzero(p[:-1])
     inner = shape.node(Power(tuple(inputs[i] for i in kept), tuple(q[kept]), rate))
     node = Power((*(inputs[i] for i in used), inner), (*p[used], p[-1]), c)
-    yield _fitted(node, problem)
-
-
-def _fitted(node: Node, problem: Problem) -> Node:
     free = np.array([role != "exponent" for role in roles(node)], bool)
-    return refined(node, problem.x, problem.y, problem.relative, free=free, steps=STEPS, check=problem.check)[
-        0
-    ]
+    yield refined(node, x, y, problem.relative, free=free, steps=STEPS, check=problem.check)[0]
 
 
 def _monomial(x: Array, inputs: tuple[Input, ...], q: Array, rate: float) -> Array:

@@ -7,6 +7,7 @@ are solved again on all rows.
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from nalm.discover.law.expression import Array, Input, Node, Power, Sum
 from nalm.discover.problem import Problem
 from nalm.discover.stages.additive import solve
+from nalm.discover.stages.weights import even, weights
 
 ROWS = 240  # looked at by the search for exponents
 WIDEST = 8  # inputs
@@ -38,7 +40,7 @@ def monomials(problem: Problem, powers: Sequence[float] = (1.0, -1.0, 2.0)) -> I
         return
     logs = np.log(np.abs(problem.x[rows][:, columns]))
     logs = logs - logs.mean(0)
-    near = _nearest(logs, y[rows])
+    near = _nearest(logs, y[rows], np.ones(len(rows)) if problem.noise == 0 else even(y[rows], 0.0))
     left = {p: np.inf for p in powers if p == 1 or ((y != 0).all() if p == -1 else (y > 0).all())}
     for count in COUNTS:
         if len(rows) < count * (len(columns) + 1) + 4:
@@ -47,7 +49,7 @@ def monomials(problem: Problem, powers: Sequence[float] = (1.0, -1.0, 2.0)) -> I
             starts = problem.rng.normal(power * near, 1.5, (STARTS, count, len(columns)))
             p, share = starts[0], np.inf
             with contextlib.suppress(np.linalg.LinAlgError):
-                p, share = exponents(logs, *weighted(y[rows] ** power), starts, problem.check)
+                p, share = exponents(logs, *_weighted(y[rows], power, problem), starts, problem.check)
             if share < (PROMISING if problem.noise == 0 else NOISY):
                 yield from _candidates(problem, p, power)
             if share < WORTH * before:
@@ -56,10 +58,10 @@ def monomials(problem: Problem, powers: Sequence[float] = (1.0, -1.0, 2.0)) -> I
                 del left[power]
 
 
-def weighted(target: Array) -> tuple[Array, Array]:
-    """Return the target times a weight of each row that makes errors relative where it is large, and the weights."""
-    weight = 1 / np.sqrt(np.median(np.abs(target)) ** 2 + target**2)
-    return target * weight, weight
+def _weighted(y: Array, power: float, problem: Problem) -> tuple[Array, Array]:
+    """Return a power of y times a weight of each row, and the weights, the last of those that can be tried."""
+    *_, weight = weights(replace(problem, y=y), power)
+    return y**power * weight, weight
 
 
 def exponents(
@@ -118,16 +120,16 @@ def _orthant(x: Array) -> NDArray[np.intp]:
     return np.asarray(rows[which.ravel() == np.argmax(count)][:ROWS] if len(signs) else rows, np.intp)
 
 
-def _nearest(logs: Array, y: Array) -> Array:
-    """Return the exponents of the nearest single product."""
-    terms = np.column_stack([logs, np.ones(len(y))])
-    return np.asarray(solve(terms, np.log(np.abs(y)))[:-1])
+def _nearest(logs: Array, y: Array, weight: Array) -> Array:
+    """Return the exponents of the nearest single product, by logarithms with these weights."""
+    terms = np.column_stack([logs, np.ones(len(y))]) * weight[:, None]
+    return np.asarray(solve(terms, weight * np.log(np.abs(y)))[:-1])
 
 
 def _candidates(problem: Problem, p: Array, power: float) -> Iterator[Node]:
     """Solve the weights on all rows: exponents rounded to halves, then as they are; integers where signs change."""
     x = problem.x[:, problem.columns]
-    target, weight = weighted(problem.y**power)
+    target, weight = _weighted(problem.y, power, problem)
     p = np.where((x <= 0).any(0), np.round(p), p)
     halves = np.round(2 * p) / 2
     for q in (np.where(np.abs(p - halves) < 0.05, halves, p), p):

@@ -8,6 +8,7 @@ from nalm.discover.law.expression import Input, Node, Power, Sum
 from nalm.discover.problem import Problem
 from nalm.discover.stages.additive import solve
 from nalm.discover.stages.ratio import quotient
+from nalm.discover.stages.weights import weights
 
 WIDEST, WIDEST_QUOTIENT = 20, 8  # inputs; their monomials are some 230 and 45 columns
 
@@ -28,14 +29,14 @@ def polynomial(problem: Problem) -> Iterator[Node]:
         for a, b in zip(i, j, strict=True)
     ]
     terms = np.column_stack([x, x[:, i] * x[:, j], np.ones(len(y))])
-    targets = [(y, 1.0)]
-    targets += [(y**2, 0.5)] if (y > 0).all() else []
-    targets += [(1 / y, -1.0)] if (y != 0).all() else []
-    for target, exponent in targets:
-        problem.check()
-        r = 1 / np.sqrt(np.median(np.abs(target)) ** 2 + target**2)
-        *weights, bias = solve(terms * r[:, None], target * r)
-        plain = Sum(tuple(monomials), tuple(weights), float(bias))
-        yield plain if exponent == 1 else Power((plain,), (exponent,))
+    powers = [1.0]
+    powers += [2.0] if (y > 0).all() else []
+    powers += [-1.0] if (y != 0).all() else []
+    for power in powers:
+        for r in weights(problem, power):
+            problem.check()
+            *numbers, bias = solve(terms * r[:, None], y**power * r)
+            plain = Sum(tuple(monomials), tuple(numbers), float(bias))
+            yield plain if power == 1 else Power((plain,), (1 / power,))
     if n <= WIDEST_QUOTIENT:
         yield from quotient(monomials, terms[:, :-1], problem, bias=True)

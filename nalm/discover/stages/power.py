@@ -8,6 +8,9 @@ from nalm.discover.dimensions.units import balanced, halved, null_space
 from nalm.discover.law.expression import Array, Input, Mask, Node, Power
 from nalm.discover.problem import Problem
 from nalm.discover.stages.additive import solve
+from nalm.discover.stages.weights import even
+
+TURNED = 0.3  # of the largest y: one of the other sign that is smaller can be noise
 
 
 def power(problem: Problem) -> Iterator[Node]:
@@ -30,8 +33,10 @@ def power(problem: Problem) -> Iterator[Node]:
         fits = _free if problem.dimensions is None else _balanced
         for p, c in fits(logs, target, whole, constant, problem, columns):
             sign = np.sign(y) * np.prod(np.where((x < 0) & (p % 2 == 1), -1.0, 1.0), 1)
-            if (sign == sign[0]).all():
-                yield Power(tuple(Input(i) for i in columns), tuple(p), float(sign[0] * c))
+            most = float(np.sign(sign @ np.abs(y)))
+            other = np.abs(y[sign != most])  # noise can turn the sign of a small y
+            if not len(other) or (problem.noise != 0 and other.max() < TURNED * np.abs(y).max()):
+                yield Power(tuple(Input(i) for i in columns), tuple(p), most * c)
 
 
 Fits = Iterator[tuple[Array, float]]  # exponents, and the size of the coefficient
@@ -43,11 +48,13 @@ def _free(
     p = np.zeros(len(columns))
     varied = np.ptp(logs, 0) > 0  # a column of -2 and 2 has a sign only
     terms = np.column_stack([logs[:, varied], np.ones(len(target))]) if constant else logs[:, varied]
-    if terms.shape[1]:
-        fit = solve(terms, target)
+    if not terms.shape[1]:
+        return
+    for weight in _weights(target, problem):
+        fit = solve(terms * weight[:, None], target * weight)
         p[varied] = fit[:-1] if constant else fit
         p[whole] = np.round(p[whole])
-        yield p, np.exp(np.clip(fit[-1], -700, 700)) if constant else 1.0
+        yield p.copy(), float(np.exp(np.clip(fit[-1], -700, 700))) if constant else 1.0
 
 
 def _balanced(
@@ -62,10 +69,19 @@ def _balanced(
     moves = null_space(units)
     n = moves.shape[1]
     terms = np.column_stack([logs @ moves, np.ones(len(target))])[:, : n + constant]
-    fit = solve(terms, target - logs @ start) if terms.shape[1] else np.empty(0)
-    p = start + moves @ fit[:n]
-    p[whole] = np.round(p[whole])
-    for exponents in (halved(p, units, wanted), balanced(p, units, wanted)):
-        if exponents is not None:
-            offset = np.mean(target - logs @ exponents) if constant else 0.0
-            yield exponents, np.exp(np.clip(offset, -700, 700))
+    for weight in _weights(target, problem):
+        rest = (target - logs @ start) * weight
+        fit = solve(terms * weight[:, None], rest) if terms.shape[1] else np.empty(0)
+        p = start + moves @ fit[:n]
+        p[whole] = np.round(p[whole])
+        for exponents in (halved(p, units, wanted), balanced(p, units, wanted)):
+            if exponents is not None:
+                offset = np.average(target - logs @ exponents, weights=weight**2) if constant else 0.0
+                yield exponents, float(np.exp(np.clip(offset, -700, 700)))
+
+
+def _weights(logs: Array, problem: Problem) -> Iterator[Array]:
+    """Yield the weights of the logarithms of some y: equal ones, and under noise those of even noise on y."""
+    yield np.ones(len(logs))
+    if problem.noise != 0:
+        yield even(np.exp(logs - logs.max()), 0.0)

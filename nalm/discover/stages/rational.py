@@ -13,7 +13,7 @@ from nalm.discover.stages.chebyshev import HITS, highest, subsets
 from nalm.discover.stages.ratio import null_vector
 
 TERMS = 280  # the most terms above and below together
-NOISY = ((1, 1), (2, 1), (1, 2), (2, 2))  # degrees that are tried under noise
+NOISY = ((0, 1), (1, 1), (0, 2), (2, 1), (1, 2), (2, 2))  # degrees that are tried under noise
 FEWEST = 6  # columns of which they are tried
 STEPS = 4
 LEFT = 1e-8  # share of the size of its parts that a null vector may leave
@@ -36,6 +36,7 @@ def _under_noise(problem: Problem) -> Iterator[Node]:
     :math:`(P - y Q)/Q_0`, with Q_0 the denominator before, is nearly the error of y; Q/Q_0 has the mean 1.
     """
     columns, y = problem.columns, problem.y
+    one = np.ones(len(y)) if problem.error is None else problem.relative
     for degrees in NOISY if 0 < len(columns) <= FEWEST else ():
         if 4 * sum(count(len(columns), d) for d in degrees) > len(y):
             continue
@@ -49,7 +50,8 @@ def _under_noise(problem: Problem) -> Iterator[Node]:
             free = known[:, 1:] - known[:, [0]] * (
                 mean[1:] / mean[0]
             )  # the mean of Q/Q_0 fixes its first weight
-            w = solve(np.column_stack([rest, -y[:, None] * free]), y * known[:, 0] / mean[0])
+            parts = np.column_stack([rest, -y[:, None] * free]) * one[:, None]
+            w = solve(parts, one * y * known[:, 0] / mean[0])
             above, q = w[: top.shape[1]], w[top.shape[1] :]
             q = np.array([(1 - mean[1:] @ q) / mean[0], *q])
             below = bottom @ q

@@ -8,10 +8,12 @@ from nalm.discover.law.expression import Array, Node, Power, Sum, evaluate
 from nalm.discover.problem import Problem
 from nalm.discover.stages.additive import solve
 from nalm.discover.stages.columns import Columns
+from nalm.discover.stages.weights import weights
 
 WIDEST = 12  # inputs kept for one operation
 DEEPEST = 6  # inputs kept for two
 ROWS = 240
+POWERS = {"y": 1.0, "log": 0.0, "1/y": -1.0, "y^2": 2.0}  # of y; 0 stands for the logarithm
 SINGLES, PAIRS, GROWN = 8, 10, 4  # how many of the best are looked at
 
 
@@ -48,9 +50,7 @@ def matched(target: str, inputs: Columns, pad: Columns, problem: Problem) -> Ite
     y, logs = problem.y, target == "log"
     if (target in ("log", "1/y") and (y == 0).any()) or (target == "y^2" and (y <= 0).any()):
         return
-    t = {"y": lambda: y, "log": lambda: np.log(np.abs(y)), "1/y": lambda: 1 / y, "y^2": lambda: y**2}[
-        target
-    ]()
+    t = np.log(np.abs(y)) if logs else y ** POWERS[target]
     if logs:  # columns with a zero have no logarithm
         whole = np.array([evaluate(n, problem.x).all() for n in inputs.nodes], bool)
         inputs = inputs.at(np.flatnonzero(whole).tolist())
@@ -58,13 +58,13 @@ def matched(target: str, inputs: Columns, pad: Columns, problem: Problem) -> Ite
     if not pad.nodes:
         return
     base, columns = (np.log(np.abs(c.values)) if logs else c.values for c in (inputs, pad))
-    weight = np.ones(len(y)) if logs else 1 / np.sqrt(np.median(np.abs(t)) ** 2 + t**2)
     near = 300 * problem.roundoff if problem.noise == 0 else None
     few = slice(len(base))
-    for places in _best(base, columns, t[few], weight[few], near):
-        problem.check()
-        nodes = (*inputs.nodes, *(pad.node(i) for i in places))
-        yield from _candidates(target, nodes, t * weight, weight, problem)
+    for weight in weights(problem, POWERS[target]):
+        for places in _best(base, columns, t[few], weight[few], near):
+            problem.check()
+            nodes = (*inputs.nodes, *(pad.node(i) for i in places))
+            yield from _candidates(target, nodes, t * weight, weight, problem)
 
 
 def _best(base: Array, columns: Array, t: Array, weight: Array, near: float | None) -> list[list[int]]:

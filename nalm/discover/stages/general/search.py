@@ -21,7 +21,7 @@ from nalm.discover.stages.general.states import (
     applied,
 )
 from nalm.discover.stages.scratchpad import relevant
-from nalm.discover.stages.separable import divided_out
+from nalm.discover.stages.separable import divided_out, factors
 
 WIDEST = 6  # inputs
 ROWS, CHECKED = 28, 240  # rows on which targets are looked up; rows on which hits are checked
@@ -39,7 +39,7 @@ def general(problem: Problem) -> Iterator[Node]:
     """
     if len(problem.y) < ROWS + 8 or problem.y_is_constant:
         return
-    divided = divided_out(problem)
+    divided = divided_out(problem, factors(problem))
     if divided is not None:
         inner, monomial = divided
         half = replace(inner, deadline=(problem.clock() + problem.deadline) / 2)
