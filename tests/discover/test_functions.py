@@ -154,23 +154,19 @@ def test_a_search_with_units_finds_an_argument_without_dimension():
 
 
 @pytest.mark.parametrize(
-    ("law", "stage", "verdict"),
+    ("law", "stage"),
     [
-        (lambda a, b: a * np.sin(b) ** 2, "factors", "consistent"),
-        (lambda a, b: a * np.exp(-0.8 * b) + 1, "waves", "consistent"),
-        (
-            lambda a, b: a * np.tanh(0.4 * a * b),
-            "argument",
-            "none",
-        ),  # fitted by another form with real powers
+        (lambda a, b: a * np.sin(b) ** 2, "factors"),
+        (lambda a, b: a * np.exp(-0.8 * b) + 1, "waves"),
+        (lambda a, b: a * np.tanh(0.4 * a * b), "argument"),
     ],
 )
-def test_functions_are_fitted_in_one_per_cent_noise(law, stage, verdict):
+def test_functions_are_fitted_in_one_per_cent_noise(law, stage):
     rng = np.random.default_rng(1)
     x, fresh = rng.uniform(1, 3, (400, 2)), rng.uniform(1, 3, (400, 2))
     y = law(*x.T)
     found = search(x, y + 0.01 * y.std() * rng.standard_normal(400), noise=0.01, stages=[stage])
-    assert found.certificate.verdict == verdict
+    assert found.certificate.verdict == "consistent"
     assert np.abs(found.law.predict(fresh) - law(*fresh.T)).max() < 0.03 * y.std()
 
 

@@ -62,6 +62,15 @@ LAWS = {  # stage -> low, high, rows, columns, the law
         2,
         lambda x: 3.1 * np.exp(-0.37 * x[:, 0]) * np.cos(2.4 * x[:, 0] + 0.6) + x[:, 1],
     ),
+    "divided": (
+        1,
+        3,
+        600,
+        9,
+        lambda x: (
+            np.prod(x[:, :6], 1) * (x[:, 6] + x[:, 7] + 2 * np.sqrt(x[:, 6] * x[:, 7]) * np.cos(x[:, 8]))
+        ),
+    ),
     "inside": (1, 3, 300, 3, lambda x: x[:, 0] + x[:, 1] + 2 * np.sqrt(x[:, 0] * x[:, 1]) * np.cos(x[:, 2])),
 }
 

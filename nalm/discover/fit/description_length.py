@@ -68,13 +68,14 @@ def pruned(node: Node, problem: Problem) -> Node:
     are alike have large standard errors, all of them.
     """
     node, errors = refitted(node, problem, _loose(node, problem))
-    most = len(errors)
+    most, refused = len(errors), set[int]()  # numbers that are faint and still needed
     for _ in range(40):
         problem.check()
         values = np.array(numbers(node))
         faint = np.abs(values) / np.maximum(errors, 1e-300)
         kept = np.array([r == "coefficient" for r in roles(node)], bool) | ~_loose(node, problem)
         faint[kept] = np.inf
+        faint[list(refused)] = np.inf
         small = np.argsort(faint)[: int((faint < CLEARLY).sum())]
         count = min(most, 1 if len(small) <= 4 else -(-len(small) // 2))
         if not len(small):
@@ -85,11 +86,10 @@ def pruned(node: Node, problem: Problem) -> Node:
             break
         fewer, fewer_errors = refitted(fewer, problem, _loose(fewer, problem))
         if _misfit(fewer, problem) - _misfit(node, problem) > FREE * np.log(len(problem.y)) * count:
-            if count == 1:
-                break
-            most = count // 2
+            most = max(1, count // 2)
+            refused |= {int(small[0])} if count == 1 else set()
             continue
-        node, errors = fewer, fewer_errors
+        node, errors, refused = fewer, fewer_errors, set()
     return node
 
 

@@ -59,10 +59,10 @@ STAGES: dict[str, Stage] = {
     # a*b/((c - d)**2 + (e - f)**2): a product of powers times a law of the other columns
     "separable": Stage(separable),
     "argument": Stage(argument, functions=True),  # a*exp(-b*c/d)
-    "divided": Stage(divided, functions=True),  # a*b**2/(c*sin(d/2)**4), under noise
     "outside": Stage(outside, functions=True),  # asin(a/b)
     "waves": Stage(waves, functions=True),  # 3*exp(-a/5)*sin(7*a + 1) + b
     "inside": Stage(inside, functions=True),  # sqrt(a**2 + b**2 - 2*a*b*cos(c))
+    "divided": Stage(divided, functions=True),  # a*b/(c*d)*(e + f + 2*sqrt(e*f)*cos(g))
     # a*(b + (a + c)/(c*d + e)): nested laws, as long as there is time
     "general": Stage(general, patient=True),
 }

@@ -1,4 +1,4 @@
-"""Stage D, a product of powers of some columns times a law of the others with functions, seen under noise."""
+"""Stage D, a product of powers of some columns times a law with functions of the others."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,6 @@ from nalm.discover.stages.waves import waves
 def divided(problem: Problem) -> Iterator[Node]:
     """Propose y = x_1^p ... g(x_k, ...): columns that only multiply are divided out, and g is a law with functions.
 
-    The fewer columns g has, the less noise there is on its form. Without noise the stages see g among all columns.
+    The fewer columns are left, the more of them g may have, and the less noise hides its form.
     """
-    if problem.noise != 0:
-        yield from on_the_rest(problem, (factors, argument, waves, inside))
+    return on_the_rest(problem, (factors, argument, waves, inside))
