@@ -6,8 +6,11 @@ import pytest
 from nalm.discover import search
 from nalm.discover.certificate.lack_of_fit import f_test, structure
 from nalm.discover.fit.description_length import description_length, pruned, shortened, simplified
-from nalm.discover.law.expression import Input, Power, Sum, numbers
+from nalm.discover.law.expression import Input, Power, Sum, evaluate, numbers
 from nalm.discover.problem import Problem
+from nalm.discover.stages.rational import rational
+from nalm.discover.stages.separable import factors
+from nalm.discover.stages.weights import weights
 
 A, B, C = Input(0), Input(1), Input(2)
 
@@ -33,6 +36,35 @@ def test_terms_that_are_noise_are_dropped():
     draft = Sum((A, B, C, Input(3)), (1.9, -1.1, 0.02, -0.03), 0.05)
     node = simplified(pruned(draft, problem), problem)
     assert node == Sum((A, B), (2.0, -1.0))
+
+
+def test_terms_that_are_alike_are_not_dropped_together():
+    problem = posed(lambda a, b, c, d: (a * c + b * d) / (a + b))
+    draft = list(rational(problem))[-3]  # 15 terms over 5: each of them is faint beside the others
+    before, after = (np.std(problem.y - evaluate(n, problem.x)) for n in (draft, pruned(draft, problem)))
+    assert len(numbers(draft)) > 15 > len(numbers(pruned(draft, problem)))
+    assert after < 1.05 * before
+
+
+def test_columns_that_only_multiply_are_seen_where_most_rows_are_noise():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(1, 3, (600, 5))
+    a, b, c, d, e = x.T
+    y = a**2 / b**4 / e**3 * c * (c + d)
+    problem = Problem.from_table(x, y + 0.01 * np.sqrt(np.mean(y**2)) * rng.standard_normal(600))
+    alike, even = (factors(problem, w) for w in weights(problem, 0.0))
+    assert even == {0: 2.0, 1: -4.0, 4: -3.0}
+    assert alike != even
+
+
+def test_exponents_are_found_where_small_values_are_noise_of_either_sign():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(1, 3, (600, 4))
+    y = x[:, 0] ** 3 * x[:, 1] ** 2 / x[:, 2] ** 4
+    noisy = y + 0.02 * np.sqrt(np.mean(y**2)) * rng.standard_normal(600)
+    assert (noisy < 0).any()
+    found = search(x, noisy, stages=["power"])
+    assert (str(found.law), found.certificate.verdict) == ("a**3*b**2/c**4", "consistent")
 
 
 def test_digits_are_kept_to_a_tenth_of_their_error():

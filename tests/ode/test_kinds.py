@@ -12,8 +12,11 @@ import nalm
 from nalm.discover.law.expression import Function, parts
 from nalm.errors import NALMError
 from nalm.ode.data import checked
+from nalm.ode.factors import Applied
 from nalm.ode.families import Space, growth, powers, saturations, waves
 from nalm.ode.fit import _doubts
+from nalm.ode.model import Entry, Model, Term, value
+from nalm.ode.moves import straightened
 from nalm.ode.path import splined
 from nalm.ode.search import prepared
 from nalm.ode.selection import proposed
@@ -159,3 +162,22 @@ def test_consistent_needs_a_restart_that_agrees_and_numbers_that_are_determined(
     assert "no restart" in _doubts(replace(known, restarts=(0, 5)))[0]
     wide = replace(known, intervals=(Number("K of x/(K + x)", 1.0, 1e-46, 1e39),))
     assert "do not determine K of x/(K + x)" in _doubts(wide)[0]
+
+
+def test_a_function_costs_more_than_the_line_it_is_replaced_by():
+    states = np.linspace(0.1, 0.5, 40)[:, None]
+    wave = Model((Term((0.0,), (Applied("cos", (3.0,)),)),), (Entry(0, 0, 0),), (0.24,))
+    ((_, line),) = straightened(wave, states)
+    assert [t.powers for t in line.terms] == [(0.0,), (1.0,)] and not any(t.factors for t in line.terms)
+    curve, straight = (np.stack([value(t, states) for t in m.terms], 1) @ m.rates for m in (wave, line))
+    assert np.abs(curve - straight).max() < 0.1 * np.ptp(curve)
+    assert line.price + 0.5 < wave.price
+
+
+@pytest.mark.slow
+def test_a_line_is_found_in_five_per_cent_noise():
+    t = np.linspace(0, 10, 150)
+    x = 0.32 / 0.6 + (0.05 - 0.32 / 0.6) * np.exp(-0.6 * t)
+    noisy = x * (1 + 0.05 * np.random.default_rng(0).standard_normal(150))
+    found = nalm.ode.fit(t, noisy, ["x"], restarts=3)
+    assert [set(map(type, parts(law.expression))) & {Function} for law in found.laws] == [set()]
