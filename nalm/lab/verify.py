@@ -14,8 +14,8 @@ from nalm.engine import Run, device_for, trainer
 from nalm.engine.gold import is_gold
 from nalm.engine.images import mnist
 from nalm.engine.model import Network, layer_types, spelled
+from nalm.engine.numbers.evaluation import EVERY
 from nalm.engine.numbers.thresholds import uncompiled
-from nalm.engine.numbers.training import EVERY
 from nalm.engine.same_formula import same_formula
 from nalm.engine.trainer import trainer_for
 from nalm.errors import NALMError

@@ -190,6 +190,7 @@ def _serve(connection: Connection, settings: Settings, threads: int) -> None:
                     connection.send(replace(message, job=NO_JOB, worker=f"here:{os.getpid()}"))
         except NALMError as error:
             connection.send(error)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it must not interrupt torch's cleaning up at exit
 
 
 def workers_for(device: str, reads_images: bool = False) -> int:
