@@ -9,7 +9,7 @@ from nalm.config import Arithmetic, Case, Experiment, Layer, Range, Recipe
 from nalm.lab import verify
 from nalm.lab.run import run
 from nalm.results.store import Store, pack
-from nalm.units.own import OWN, kept, load
+from nalm.units.own import OWN, copy_of, load
 
 pytestmark = pytest.mark.xdist_group("verify")  # one process trains the runs
 
@@ -102,7 +102,7 @@ def test_a_unit_that_is_not_at_hand_is_said_and_not_called_wrong(tmp_path):
     with Store(tmp_path / "runs") as store:
         assert list(verify.recompute(store)) == []
         assert len(verify.sample(store.outcomes(), 3, 0)) == 1
-    copy = kept(case.model[0].unit, tmp_path / "runs" / "units")
+    copy = copy_of(case.model[0].unit, tmp_path / "runs" / "units")
     del OWN[case.model[0].unit]
     words = ["verify", "--out", str(tmp_path / "runs"), "--sample", "3"]
     done = CliRunner().invoke(app, words)
