@@ -188,7 +188,8 @@ def _network(case: Case, weights: Arrays) -> Network | None:
 def _formula(network: Network, case: Case, known: dict[object, str]) -> str:
     sign = True if case.task.positive else None
     units = [part for part in network.parts() if isinstance(part, Unit)]
-    rounded = tuple(tuple(w.flatten().tolist()) for u in units for w in u.rounded().values())
+    # by name: the weights of two runs can be stored in different orders
+    rounded = tuple((n, *w.flatten().tolist()) for u in units for n, w in sorted(u.rounded().items()))
     key = (case.model, case.inputs, sign, rounded)
     if key not in known:
         known[key] = spelled(network, letters(case.inputs, positive=sign))
