@@ -43,6 +43,7 @@ versions:  ## a part of the tests on each Python, and with the oldest packages t
 .venv/.demo: $(SOURCES) | $(BIN)/pip
 	@echo "Installing what the demo needs into .venv (250 MB, a minute; gigabytes where torch comes with CUDA) ..."
 	@$(PIP) --editable .
+	@$(BIN)/python -c 'import torch._inductor.compile_fx, nalm.lab.executors.local' || true  # writes byte code once
 	@touch $@
 
 .venv/.report: $(SOURCES) | $(BIN)/pip

@@ -15,6 +15,12 @@ def test_every_file_names_the_version_of_the_package():
     assert re.search(r'set version = "(.*)"', recipe).group(1) == nalm.__version__
 
 
+def test_the_number_of_units_is_right_wherever_it_is_said():
+    for name in ("README.md", "CITATION.cff"):
+        said = re.findall(r"(\d+) (?:published )?units", (ROOT / name).read_text("utf-8"))
+        assert said and set(map(int, said)) == {len(nalm.UNITS)}
+
+
 def test_pages_for_language_models_exist():
     pages = re.findall(r"\]\((.*?)\)", (ROOT / "llms.txt").read_text("utf-8"))
     assert len(pages) >= 8

@@ -65,12 +65,12 @@ def _runs(count: int) -> str:
 def _remedy(name: str, folder: Path) -> str:
     """Say how to check a unit that is not at hand: with the copy of its file in the folder, or with its file."""
     from nalm.results.store import OWN_UNITS
-    from nalm.units.own import kept
+    from nalm.units.own import copy_of
 
     if "@" not in name:
         return "This version of nalm has no such unit."
     file = (
-        kept(name, folder / OWN_UNITS)
+        copy_of(name, folder / OWN_UNITS)
         or f"FILE.py:{name.partition('@')[0]}, as it was when they were trained"
     )
     return f"Add --unit {file}"

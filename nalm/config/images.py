@@ -86,7 +86,7 @@ class OfImages(Task):
         return True
 
 
-class _OfTwoDigits(OfImages):
+class OfTwoDigits(OfImages):
     """Rules of tasks on two digits."""
 
     samples: int
@@ -117,7 +117,7 @@ class _OfTwoDigits(OfImages):
 
 
 @dataclass(frozen=True)
-class TwoDigits(_OfTwoDigits):
+class TwoDigits(OfTwoDigits):
     """Two images side by side, each read alone, and an operation on their digits.
 
     A pair of digits is either trained on or tested: of all pairs one part in ``folds`` is left out, another one for
@@ -143,7 +143,7 @@ class TwoDigits(_OfTwoDigits):
 
 
 @dataclass(frozen=True)
-class Colour(_OfTwoDigits):
+class Colour(OfTwoDigits):
     """Two images on top of one another, each in a channel of its own, turned, scaled and moved.
 
     As ``TwoDigits``, but the share ``validation`` of the training samples is held out. ``identity`` starts the

@@ -45,11 +45,10 @@ def experiments(names: Sequence[str], seeds: str = "", changes: Changes | None =
     name = ", ".join(names)
     _check_lengths(changes, named, name)
     found, notes = _with_units(named, changes, name)
-    found = [e.replace(cases=swept(e.cases, changes.sweeps)) for e in found]
     kept = set(chosen([case for e in found for case in e.cases], changes.only))
     asked = []
     for e in found:
-        cases = [case for case in e.cases if case in kept]
+        cases = swept([case for case in e.cases if case in kept], changes.sweeps)
         lengths = list(dict.fromkeys(_lengthened(case, changes) for case in cases))
         notes += _schedule_notes(cases, changes)
         if cases:

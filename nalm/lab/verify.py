@@ -14,8 +14,8 @@ from nalm.engine import Run, device_for, trainer
 from nalm.engine.gold import is_gold
 from nalm.engine.images import mnist
 from nalm.engine.model import Network, layer_types, spelled
+from nalm.engine.numbers.evaluation import EVERY
 from nalm.engine.numbers.thresholds import uncompiled
-from nalm.engine.numbers.training import EVERY
 from nalm.engine.same_formula import same_formula
 from nalm.engine.trainer import trainer_for
 from nalm.errors import NALMError
@@ -188,7 +188,8 @@ def _network(case: Case, weights: Arrays) -> Network | None:
 def _formula(network: Network, case: Case, known: dict[object, str]) -> str:
     sign = True if case.task.positive else None
     units = [part for part in network.parts() if isinstance(part, Unit)]
-    rounded = tuple(tuple(w.flatten().tolist()) for u in units for w in u.rounded().values())
+    # by name: the weights of two runs can be stored in different orders
+    rounded = tuple((n, *w.flatten().tolist()) for u in units for n, w in sorted(u.rounded().items()))
     key = (case.model, case.inputs, sign, rounded)
     if key not in known:
         known[key] = spelled(network, letters(case.inputs, positive=sign))

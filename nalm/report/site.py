@@ -37,33 +37,34 @@ def write(where: Path | str, folder: Path, experiment: str = "") -> Site:
     """Write the site of a results folder or of shipped results; make only the pages whose runs have changed."""
     html.needed()
     where = Path(where)
-    now = source.fingerprints(where)
-    names = wanted(now, experiment)
+    fingerprints = source.fingerprints(where)
+    names = wanted(fingerprints, experiment)
     if not names:
-        require([])
-    known = _known(folder, names, now)
-    more = {} if experiment else _beside(where)
-    pages = (HOME, LIST, *more)
-    shown: dict[str, Any] = {}
+        require([])  # raises the error that nothing was found
+    known = _known(folder, names, fingerprints)
+    others = {} if experiment else _other_pages(where)
+    pages = (HOME, LIST, *others)
+    entry_of: dict[str, Any] = {}
     for name in names:
         if name in known:
-            shown[name] = known[name]
+            entry_of[name] = known[name]
             continue
         found = study(where, name)
         links = html.Links(path_of(name), pages, f"{name} - nalm")
         data = content([found], with_landscapes=False)
         html.save(render(data, where.name, links), folder / path_of(name))
-        shown[name] = {"from": now[name], **entry(found)}
-    entries = list(shown.values())
+        entry_of[name] = {"from": fingerprints[name], **entry(found)}
+    entries = list(entry_of.values())
     values = {"where": where.name, "entries": entries, "tables": tables(entries), "path_of": path_of}
     for page, template in ((HOME, "overview.html"), (LIST, "experiments.html")):
         html.save(html.render(template, values, html.Links(page, pages, "nalm: results")), folder / page)
-    for page, (title, make) in more.items():
-        if page != LANDSCAPES or not known or not (folder / page).is_file():  # landscapes depend on no result
+    for page, (title, make) in others.items():
+        # landscapes depend on no result, only on the code; after a change of the code nothing is known
+        if page != LANDSCAPES or not known or not (folder / page).is_file():
             html.save(render(make(), where.name, html.Links(page, pages, f"{title} - nalm")), folder / page)
     for name, text in html.assets().items():
         html.save(text, folder / "assets" / name)
-    write_json(folder / MANIFEST, {"made by": _maker(), "experiments": shown})
+    write_json(folder / MANIFEST, {"made by": _maker(), "experiments": entry_of})
     return Site(folder / HOME, len(names) - len(known), len(known))
 
 
@@ -72,7 +73,7 @@ def path_of(name: str) -> str:
     return f"experiments/{name}.html"
 
 
-def _beside(where: Path) -> dict[str, tuple[str, Callable[[], dict[str, Any]]]]:
+def _other_pages(where: Path) -> dict[str, tuple[str, Callable[[], dict[str, Any]]]]:
     """Return title and content of the pages that belong to no single experiment."""
     found = benchmarks(where)
     pages: dict[str, tuple[str, Callable[[], dict[str, Any]]]] = {
@@ -84,14 +85,16 @@ def _beside(where: Path) -> dict[str, tuple[str, Callable[[], dict[str, Any]]]]:
     return pages
 
 
-def _known(folder: Path, names: list[str], now: dict[str, str]) -> dict[str, Any]:
+def _known(folder: Path, names: list[str], fingerprints: dict[str, str]) -> dict[str, Any]:
     """Return what an earlier call wrote about experiments whose runs are the same as then."""
     try:
         earlier = read_json(folder / MANIFEST)
         if earlier["made by"] != _maker():
             return {}
         kept = {n: earlier["experiments"][n] for n in names if n in earlier["experiments"]}
-        return {n: e for n, e in kept.items() if e["from"] == now[n] and (folder / path_of(n)).is_file()}
+        return {
+            n: e for n, e in kept.items() if e["from"] == fingerprints[n] and (folder / path_of(n)).is_file()
+        }
     except (NALMError, KeyError, TypeError):
         return {}
 
@@ -99,9 +102,8 @@ def _known(folder: Path, names: list[str], now: dict[str, str]) -> dict[str, Any
 def _maker() -> str:
     """Return the version of nalm and a digest of the code, templates and published numbers behind a page."""
     package = Path(nalm.__file__).parent
-    files = [
-        p for room in ("report", "claims", "stats", "data") for p in sorted((package / room).rglob("*.*"))
-    ]
+    folders = ("report", "claims", "stats", "data", "landscapes", "experiments", "units")
+    files = [path for folder in folders for path in sorted((package / folder).rglob("*.*"))]
     digest = hashlib.sha256()
     for path in files:
         if path.suffix in (".py", ".html", ".js", ".css", ".csv"):

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Self
 
 import torch
-from scipy.optimize import brentq
 from torch import Tensor
 
 from nalm import functional as F
@@ -24,6 +23,8 @@ def nac_start(in_features: int, out_features: int) -> float:
     Solves eq. 8 of the draft of Madsen & Johansen 2020 as stable-nalu does: at least 5 features are counted, which caps
     r at 9.47, where the weights are all but saturated.
     """
+
+    from scipy.optimize import brentq  # takes half a second to load, which other units need not spend
 
     def excess(r: float) -> float:
         variance = (1 - math.tanh(r) / r) * (r - math.tanh(r / 2)) / (2 * r)

@@ -7,6 +7,7 @@ import ast
 import hashlib
 import importlib.util
 import inspect
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -27,7 +28,8 @@ def load(spelling: str) -> str:
     """Import the class and register it as NAME@HASH, with the hash of its source; return that name.
 
     The hash makes a changed file a new unit, so that results of the old code are not taken for those of the new. It
-    covers the file and the modules beside it that it imports.
+    covers the file and the modules beside it that it imports by their names; relative imports do not work in a file
+    that is loaded alone. Six digits tell the few versions of one class apart.
     """
     path, name = parted(spelling)
     key = f"{name}@{_digest(path)[:6]}"
@@ -95,10 +97,11 @@ def copy_sources(names: Iterable[str], folder: Path) -> None:
                     write_atomically(path, content)
 
 
-def kept(name: str, folder: Path) -> str:
+def copy_of(name: str, folder: Path) -> str:
     """Return FILE.py:Class of the copy of a user-defined unit under a folder; empty if there is none."""
+    definition = re.compile(rf"^class {re.escape(_class(name))}\b", re.MULTILINE)
     for path in sorted((folder / name.rpartition("@")[2]).glob("*.py")):
-        if f"class {_class(name)}" in path.read_text(encoding="utf-8", errors="replace"):
+        if definition.search(path.read_text(encoding="utf-8", errors="replace")):
             return f"{path}:{_class(name)}"
     return ""
 

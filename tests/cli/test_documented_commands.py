@@ -3,12 +3,15 @@
 import re
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import typer
 
 from nalm.cli import app
+from nalm.cli.changes import changes
 from nalm.experiments import experiments
+from nalm.lab import request
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -49,6 +52,13 @@ def test_a_documented_command_is_accepted(command):
     assert sub is not None
     if len(words) == 1:  # the name of a command in a sentence
         return
-    names = sub.make_context(words[0], words[1:]).params.get("names") or ()
-    for name in names:
-        assert name in PLACEHOLDERS or name.endswith(".py") or experiments(name)
+    options = sub.make_context(words[0], words[1:]).params
+    published = [
+        name for name in options.get("names") or () if name not in PLACEHOLDERS and name[-3:] != ".py"
+    ]
+    for name in published:
+        assert experiments(name)
+    if words[0] == "run" and published and not options["unit"] and not options["model"]:
+        assert request.experiments(
+            published, options["seeds"], changes(SimpleNamespace(**options))
+        ).experiments

@@ -243,17 +243,6 @@ def test_a_fixed_sample_is_trained_on_its_rows_only():
     assert len(rows) == 7
 
 
-def test_evaluation_in_pieces_is_evaluation_at_once(monkeypatch):
-    import nalm.engine.numbers.data as data
-
-    whole = Program([Run(ONE, 0, 0)], CPU, compiled=False)
-    monkeypatch.setattr(data, "NUMBERS", 2_000)
-    pieces = Program([Run(ONE, 0, 0)], CPU, compiled=False)
-    assert (whole.data.rows, pieces.data.rows) == (10_000, 1_000)
-    for a, b in zip(whole.evaluate(), pieces.evaluate(), strict=True):
-        torch.testing.assert_close(a, b, rtol=1e-5, atol=0)
-
-
 ARITHMETIC = {
     n: next(o for o in u.gold if o != "select") for n, u in nalm.UNITS.items() if u.domain != "boolean"
 }

@@ -146,6 +146,20 @@ def test_a_worker_that_cannot_start_leaves_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_worker_that_is_ending_cleans_up_in_spite_of_sigterm(tmp_path):
+    code = (
+        "import atexit, multiprocessing, os, pathlib, signal, sys\n"
+        "from nalm.lab.executors import base, local\n"
+        "ours, theirs = multiprocessing.Pipe()\n"
+        "ours.close()\n"
+        "atexit.register(lambda: (os.kill(os.getpid(), signal.SIGTERM), print('cleaned up')))\n"
+        "local._serve(theirs, base.Settings(pathlib.Path(sys.argv[1])), 1)\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "cleaned up\n", "")
+
+
 def test_what_a_killed_driver_left_of_its_ray_cluster_is_removed_by_the_next(tmp_path):
     pytest.importorskip("ray")
     from nalm.lab.executors import own_cluster

@@ -1,5 +1,6 @@
 """Whether stored numbers are true: recomputed from curves and weights, and trained again."""
 
+import numpy as np
 import pytest
 from layouts import CASES
 from typer.testing import CliRunner
@@ -9,7 +10,7 @@ from nalm.config import Arithmetic, Case, Experiment, Layer, Range, Recipe
 from nalm.lab import verify
 from nalm.lab.run import run
 from nalm.results.store import Store, pack
-from nalm.units.own import OWN, kept, load
+from nalm.units.own import OWN, copy_of, load
 
 pytestmark = pytest.mark.xdist_group("verify")  # one process trains the runs
 
@@ -39,6 +40,16 @@ def findings(folder, tmp_path, change):
         store.db.execute(change)
     with Store(tmp_path) as store:
         return [f.what for f in verify.recompute(store)]
+
+
+def test_formulas_are_told_apart_whatever_the_order_of_the_stored_weights():
+    case = Case((Layer("INALU"),), Arithmetic("multiply", Range(1, 2), Range(2, 6)))
+    sums, products = np.array([[0.0, 1.0]]), np.array([[0.0, 0.0]])
+    first = {"0.add": sums, "0.gate": np.zeros(1), "0.multiply": products}
+    second = {"0.multiply": sums, "0.gate": np.zeros(1), "0.add": products}
+    known: dict[object, str] = {}
+    texts = [verify._formula(verify._network(case, w), case, known) for w in (first, second)]
+    assert texts == ["1", "b"]
 
 
 def test_real_runs_are_true(folder):
@@ -102,7 +113,7 @@ def test_a_unit_that_is_not_at_hand_is_said_and_not_called_wrong(tmp_path):
     with Store(tmp_path / "runs") as store:
         assert list(verify.recompute(store)) == []
         assert len(verify.sample(store.outcomes(), 3, 0)) == 1
-    copy = kept(case.model[0].unit, tmp_path / "runs" / "units")
+    copy = copy_of(case.model[0].unit, tmp_path / "runs" / "units")
     del OWN[case.model[0].unit]
     words = ["verify", "--out", str(tmp_path / "runs"), "--sample", "3"]
     done = CliRunner().invoke(app, words)

@@ -144,7 +144,6 @@ PARTLY = {
     "mnist/division",
     "mnist/division-starts",
     "mnist/sequence-product",
-    "thesis/ch5/nmru-safe-clip",
     "thesis/ch7",
 }  # of operations, of layers; units from a start that was not run yet
 FEWER = {  # seeds that some of the cases have
@@ -223,7 +222,7 @@ def test_a_summary_of_one_run_more_is_another_one():
 
 
 def test_all_shipped_results_together_stay_small():
-    assert sum(p.stat().st_size for p in (ROOT / "results").rglob("*") if p.is_file()) < 26e6
+    assert sum(p.stat().st_size for p in (ROOT / "results").rglob("*") if p.is_file()) < 28e6
 
 
 def test_a_nmu_keeps_one_of_a_hundred_sums_or_three():

@@ -8,7 +8,7 @@ import torch
 
 from nalm.errors import NALMError
 from nalm.units import UNITS, unit
-from nalm.units.own import OWN, copy_sources, kept, load, name_of, spellings
+from nalm.units.own import OWN, copy_of, copy_sources, load, name_of, spellings
 
 DATACLASS = """
 from __future__ import annotations
@@ -57,9 +57,17 @@ def test_a_unit_may_import_the_file_beside_it_which_belongs_to_its_hash(tmp_path
 def test_a_copy_of_the_file_in_the_results_has_the_same_name(tmp_path):
     key = load(written(tmp_path, DATACLASS + "# a copy\n"))
     copy_sources([key, "NMU"], tmp_path / "units")
-    copy = kept(key, tmp_path / "units")
+    copy = copy_of(key, tmp_path / "units")
     assert copy.startswith(str(tmp_path / "units" / key[-6:])) and load(copy) == key
-    assert kept("Other@123456", tmp_path / "units") == ""
+    assert copy_of("Other@123456", tmp_path / "units") == ""
+
+
+def test_a_copy_is_found_by_the_whole_name_of_its_class(tmp_path):
+    folder = tmp_path / "123456"
+    folder.mkdir()
+    (folder / "a.py").write_text("class GateBase:\n    pass\n", encoding="utf-8")
+    (folder / "gate.py").write_text("class Gate(GateBase):\n    pass\n", encoding="utf-8")
+    assert copy_of("Gate@123456", tmp_path) == f"{folder / 'gate.py'}:Gate"
 
 
 def test_classes_have_names_too(tmp_path):

@@ -13,6 +13,10 @@ from nalm.engine.model import Network, Tensors, exact, snapped
 from nalm.engine.numbers.data import SETS, Data, Sets
 from nalm.tasks.threshold import METRICS
 
+EVERY = 1_000  # steps between evaluations
+# Inputs in all evaluations of a training above which compiling them saves more seconds than it takes, on a CPU.
+WORTH_COMPILING = 2**28
+
 
 class Evaluation:
     """Models without noise, and the functions that judge them; parameters are handed in."""
@@ -60,9 +64,9 @@ class Evaluation:
                 sums.append(metrics[i](scaling.said(prediction), y).sum((-2, -1)))
             return torch.stack(sums, -1)
 
-        long = bool(self.case.task.times)  # loops over sequences take long to compile
-        evaluate = errors if long else self.compiler("evaluate", errors)
-        draw = sets if long else self.compiler("sets", sets)
+        compiled = self._worth_compiling()
+        evaluate = self.compiler("evaluate", errors) if compiled else errors
+        draw = self.compiler("sets", sets) if compiled else sets
         total = torch.zeros(len(seeds), 2, dtype=torch.float64, device=device)
         for start in range(0, self.data.total, self.data.rows):
             at = torch.tensor(start, dtype=torch.int32, device=device)
@@ -72,6 +76,13 @@ class Evaluation:
             total += evaluate(both, at, self._keys, self._grids, given)  # type: ignore[arg-type]
         validation, test = (total / self.data.total / self.case.model[-1].out).unbind(-1)
         return validation, test
+
+    def _worth_compiling(self) -> bool:
+        """Return whether compiling saves time; loops over sequences take long to compile."""
+        if self.case.task.times:
+            return False
+        each = 2 * self.data.total * self.data.width * len(self.data.seeds)  # inputs of both sets
+        return self.data.device.type == "cuda" or each * self.case.recipe.steps > WORTH_COMPILING * EVERY
 
     @torch.no_grad()
     def predict(self, params: Tensors, x: Tensor) -> Tensor:

@@ -1,8 +1,9 @@
 """The trainer of rows of one's own: that of numbers, with other rows for each block of steps where there are some."""
 
 from nalm.config import Case, Rows
+from nalm.engine.numbers.evaluation import EVERY
 from nalm.engine.numbers.rows import RowData, rows_of
-from nalm.engine.numbers.training import EVERY, NumberTrainer
+from nalm.engine.numbers.training import NumberTrainer
 
 
 class RowTrainer(NumberTrainer):

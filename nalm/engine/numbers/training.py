@@ -11,6 +11,7 @@ from nalm.config import Case
 from nalm.engine.measures import counted, grid_errors
 from nalm.engine.model import Tensors
 from nalm.engine.numbers import inalu, schloer
+from nalm.engine.numbers.evaluation import EVERY
 from nalm.engine.numbers.formulas import formulas
 from nalm.engine.numbers.program import Program
 from nalm.engine.numbers.thresholds import thresholds
@@ -18,9 +19,6 @@ from nalm.engine.plan import Run
 from nalm.engine.records import Records, rising
 from nalm.errors import NALMError
 from nalm.results.runs import Runs
-
-EVERY = 1_000  # steps between evaluations
-
 
 RECORDED = ("curves", "trajectories", "steps", "places", "epochs")  # parts of a state that grow
 

@@ -44,11 +44,11 @@ class Local:
         self.numbers = NUMBERS[device_for(device).type == "cuda"]
 
     def pieces(self, runs: Sequence[Run], compiled: bool) -> list[list[Run]]:
-        """Group the runs by program, in populations that fit into memory."""
+        """Group the runs by program, in populations that fit into memory, compiled or not."""
         return populations(runs, self.numbers)
 
     def execute(self, jobs: Iterator[Job], plan: Sequence[Job], settings: Settings) -> Iterator[Message]:
-        """Train every job, one after another or in parallel."""
+        """Train every job, one after another or in parallel; ``plan`` is all of them, ``jobs`` hands them out."""
         reads_images = any(run.case.task.images for job in plan for run in job.runs)
         workers = workers_for(self.device, reads_images) if self.workers is None else self.workers
         queue = Queue(jobs, settings.folder)
@@ -69,6 +69,7 @@ def _trained(job: Job, settings: Settings) -> Iterator[Message]:
 
 
 def _processes(queue: Queue, workers: int, settings: Settings) -> Iterator[Message]:
+    """Train the jobs of a queue in worker processes, which are started when they are needed."""
     threads = max(1, cores() // workers)
     busy: dict[Connection, Job] = {}
     idle: list[Connection] = []
@@ -190,6 +191,7 @@ def _serve(connection: Connection, settings: Settings, threads: int) -> None:
                     connection.send(replace(message, job=NO_JOB, worker=f"here:{os.getpid()}"))
         except NALMError as error:
             connection.send(error)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it must not interrupt torch's cleaning up at exit
 
 
 def workers_for(device: str, reads_images: bool = False) -> int:

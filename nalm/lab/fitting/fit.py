@@ -51,8 +51,10 @@ def fit_units(
     ``x`` and ``y`` are arrays of rows; or ``x`` alone is a loader of batches (X, y), or a function
     ``(rows, generator) -> (X, y)`` that draws new rows from a NumPy generator. ``model`` is a unit's name, its class, a
     unit or an ``nn.Sequential`` of units, ``nn.Linear`` and activations, whose weights are drawn anew for each start;
-    a list of these tries each. ``recipe`` replaces the published penalties of the units over ``steps`` steps with a
-    learning rate of 0.01; a list of recipes tries each. ``seeds=20`` means the seeds 0 to 19.
+    a list of these tries each. Without ``recipe`` the units' published penalties are used, over ``steps`` steps at a
+    learning rate of 0.01. With it ``steps`` is not used; a list of recipes tries each. ``seeds=20`` means the seeds 0
+    to 19. ``names`` are the columns' names in formulas. ``device`` is auto, cpu or cuda; ``compiled=False`` needs no
+    compiler and is slower.
 
     Of the rows 60 % are trained on, 20 % choose the best start by its error with rounded weights, and 20 % are held
     out: they give ``error`` and the certificate. ``noise`` is the standard deviation of the noise on y over that of y,
@@ -68,7 +70,8 @@ def fit_units(
     ((a*c,), 'exact', 1.0)
     """
     rows = split(x, y, test)
-    (inputs, outs), where = (t.shape[1] for t in rows.own.train), device_for(device)
+    inputs, outs = (tensor.shape[1] for tensor in rows.own.train)
+    where = device_for(device)
     symbols = [str(s) for s in letters(inputs)] if names is None else list(names)
     if len(symbols) != inputs:
         raise NALMError(
@@ -112,7 +115,7 @@ def fit_units(
 
 
 class _Start:
-    """One trained network: its parameters, the same with rounded units, and the error of these on validation rows."""
+    """One trained network: its parameters, the same rounded, and the mean squared error of these on validation rows."""
 
     def __init__(self, case: Case, trained: Tensors, rounded: Tensors, error: Tensor):
         self.case, self.trained, self.snapped = case, trained, rounded
@@ -176,7 +179,7 @@ def _formulas(network: Network, names: Sequence[str], positive: bool) -> tuple[A
 def _agreement(runs: Runs, starts: Sequence[_Start], best: int) -> tuple[int, int]:
     """Return how many starts of the best model and recipe led to the same formula, and how many there are.
 
-    Without a formula those count whose error on validation rows is as small, within a factor of two.
+    Without a formula those count whose root mean squared error on validation rows is within a factor of two.
     """
     same = [i for i, case in enumerate(runs.cases) if case == runs.cases[best]]
     if runs.formulas[best]:

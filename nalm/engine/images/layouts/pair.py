@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from nalm.config import Case, Colour, TwoDigits
+from nalm.config import Case
+from nalm.config.images import OfTwoDigits
 from nalm.engine.images.data import Resident, drawn_from, held_out, normalised
 from nalm.engine.images.readers import Pair
 from nalm.operations import operation as find_operation
@@ -21,7 +22,7 @@ class Pairs:
     )
     tables: dict[str, tuple[int, ...]] = {"confusion": (2, 10, 10)}  # of either image: true digit, digit read
 
-    task: TwoDigits | Colour
+    task: OfTwoDigits
 
     def __init__(self, case: Case):
         self.case, self.first = case, int(case.train.low)
