@@ -82,7 +82,9 @@ def straightened(model: Model, states: Array) -> Iterator[Move]:
                 rest = without(t, m)
                 lines = [rest, *(_times(rest, i) for i in factor.variables)]
                 columns = np.stack([np.ones(len(states)), *(states[:, i] for i in factor.variables)], 1)
-                weights = np.linalg.lstsq(columns, factor.value(states), rcond=None)[0]
+                weights: Array = np.linalg.lstsq(columns, factor.value(states), rcond=None)[0].astype(
+                    np.float64
+                )
                 if np.isfinite(weights).all():
                     yield 0.0, _exchanged(model, k, lines, weights)
 

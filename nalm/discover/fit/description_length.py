@@ -14,6 +14,7 @@ FLOOR = 1e-26  # share of the variance of y that rounding leaves even of a perfe
 FREE, NICE, SYMBOL = 1.5, 0.5, 0.3  # the price of a number, of a nice one, and of a symbol, in log n
 NICE_NUMBERS = (-3.0, -2.0, -1.0, -0.5, 0.5, 1.0, 2.0, 3.0)
 CARRIED_OUT = 4  # of the moves whose cost is estimated
+REFUSED = 4  # faint terms in a row that are needed: then no further one is tried
 CLEARLY = 3.0  # standard errors; a term with fewer is dropped at once
 
 
@@ -78,7 +79,7 @@ def pruned(node: Node, problem: Problem) -> Node:
         faint[list(refused)] = np.inf
         small = np.argsort(faint)[: int((faint < CLEARLY).sum())]
         count = min(most, 1 if len(small) <= 4 else -(-len(small) // 2))
-        if not len(small):
+        if not len(small) or len(refused) == REFUSED:
             break
         values[small[:count]] = 0.0
         fewer = gauged(tidied(renumbered(node, values)))
