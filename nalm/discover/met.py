@@ -22,6 +22,7 @@ from nalm.discover.selection.rows import distinct
 from nalm.discover.selection.structure import structure
 
 REFITTED, SIMPLIFIED = 60, 6  # how many candidates are refitted, and how many simplified, under noise
+LARGEST = 120  # symbols of a candidate that is simplified
 COMPARED = 40  # candidates compared on held-out rows where no law is certified
 LISTED = 20  # laws of a front
 Chosen = tuple[Node, Certificate, str]  # a law, its certificate and its stage
@@ -67,7 +68,8 @@ class Met:
                 for node in self.cleared(proposal):
                     self.remember(node, stage)
                     cleared.setdefault(node, (self.score(node), stage))
-        best = sorted(cleared, key=lambda n: cleared[n][0])[:SIMPLIFIED]
+        small = [node for node in cleared if size(node) <= LARGEST]
+        best = sorted(small, key=lambda n: cleared[n][0])[:SIMPLIFIED]
         return [(node, cleared[node][1]) for node in best]
 
     def cleared(self, proposal: Node) -> Iterator[Node]:

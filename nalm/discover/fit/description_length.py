@@ -87,6 +87,8 @@ def pruned(node: Node, problem: Problem) -> Node:
             break
         fewer, fewer_errors = refitted(fewer, problem, _loose(fewer, problem))
         if _misfit(fewer, problem) - _misfit(node, problem) > FREE * np.log(len(problem.y)) * count:
+            if problem.noise == 0:  # nothing is noise
+                break
             most = max(1, count // 2)
             refused |= {int(small[0])} if count == 1 else set()
             continue
