@@ -77,13 +77,8 @@ def _candidates(found: "NALMRegressor", k: int) -> list[dict[str, Any]]:
 
 
 def _constant(c: "FittedNumber") -> dict[str, Any]:
-    return {
-        "name": c.name,
-        "value": c.value,
-        "error": json_number(c.error),
-        "low": json_number(c.low),
-        "high": json_number(c.high),
-    }
+    ends = {name: json_number(getattr(c, name)) for name in ("error", "low", "high")}
+    return {"name": c.name, "value": c.value, **ends}
 
 
 def certainty(law: dict[str, Any]) -> list[str]:
