@@ -338,10 +338,12 @@ def assert_exact(unit: Unit, operation: str, x: Tensor) -> None:
         if wrong.any():
             row = int(wrong.any(-1).nonzero()[0])
             a, b = y[row, 0].item(), truth[row, 0].item()
-            why = ": the sign is lost" if a == -b else ""
+            why = (
+                ": the sign is lost" if a == -b else f", off by {abs(a - b) / max(abs(b), 1e-300):.1g} of it"
+            )
             raise AssertionError(
-                f"solved({operation!r}) gives {a:g} for x={x[row].tolist()}, expected {b:g}{why} "
-                f"({'training' if training else 'evaluation'} mode)"
+                f"solved({operation!r}) gives {a:g} for x={x[row].tolist()}, expected {b:g}{why}; only rounding in "
+                f"{x.dtype} is allowed ({'training' if training else 'evaluation'} mode)"
             )
 
 
@@ -427,6 +429,11 @@ def _unusable(cls: type[Unit]) -> str:
         )
     if not getattr(unit, "grids", {}):
         return 'grids names no weight: write the values of each when solved, such as grids = {"weight": (0.0, 1.0)}'
+    if missing := sorted(set(unit.grids) - set(unit.weights())):
+        return (
+            f"grids names {', '.join(missing)}, which weights() does not return: a unit whose parameters are not its "
+            "weights defines weights() and assign_(), as examples/my_unit.py does"
+        )
     try:
         unit(inputs(cls, 3, 2))
     except Exception as error:

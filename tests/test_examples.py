@@ -25,6 +25,14 @@ def python(*arguments: str) -> str:
 
 
 @pytest.mark.system
+def test_the_animated_weights_end_in_the_corner_of_the_formula(tmp_path):
+    python("examples/snapping.py", str(tmp_path / "weights.svg"))
+    text = (tmp_path / "weights.svg").read_text("utf-8")
+    across, up = (re.findall(rf'"{name}" values="[^"]*;([\d.]+)"', text) for name in ("cx", "cy"))
+    assert (set(across), set(up), len(across)) == ({"300.0"}, {"40.0"}, 10)
+
+
+@pytest.mark.system
 def test_the_demo_finds_the_formula_and_extrapolates():
     output = python(
         "-c", "import sys; sys.path.insert(0, 'examples'); import multiply; multiply.main(runs=8)"

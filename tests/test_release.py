@@ -1,6 +1,7 @@
 """The files of a release name the same version, and the paths that llms.txt lists exist."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import nalm
@@ -19,6 +20,13 @@ def test_the_number_of_units_is_right_wherever_it_is_said():
     for name in ("README.md", "CITATION.cff"):
         said = re.findall(r"(\d+) (?:published )?units", (ROOT / name).read_text("utf-8"))
         assert said and set(map(int, said)) == {len(nalm.UNITS)}
+
+
+def test_what_the_readme_installs_is_enough_for_its_first_example():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    (named,) = re.findall(r"pip install '\.\[(.*?)\]'", (ROOT / "README.md").read_text("utf-8"))
+    installed = " ".join(package for extra in named.split(",") for package in extras[extra])
+    assert "scikit-learn" in installed and "pandas" in installed
 
 
 def test_pages_for_language_models_exist():

@@ -39,6 +39,7 @@ def compare(
     from nalm.claims.compare import compare_folder
     from nalm.cli.tables import verdicts as verdict_tables
     from nalm.errors import NALMError
+    from nalm.experiments.lengths import shorter
     from nalm.results import source
     from nalm.results.compare import compare as find_changes
 
@@ -54,7 +55,12 @@ def compare(
         contest.units_of(shipped_or(a), experiment, units, figure, json)
         return
     if b == PUBLISHED:
-        _published(compare_folder(shipped_or(a)), json)
+        folder = shipped_or(a)
+        _published(compare_folder(folder), json)
+        if not json:
+            runs = source.outcomes(folder)
+            for note in shorter({name: [o.case for o in found] for name, found in runs.items()}):
+                typer.echo(note, err=True)
         return
     found = find_changes(*(source.outcomes(shipped_or(folder)) for folder in (a, b)))
     if json:

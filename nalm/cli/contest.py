@@ -21,7 +21,10 @@ def units_of(
     from nalm.results.contest import contest
     from nalm.results.ranking import ranking
 
-    named = _named(where, experiment)
+    named, notes = _named(where, experiment)
+    if not as_json:
+        for note in notes:
+            typer.echo(note, err=True)
     if units is None:
         if figure is not None:
             raise NALMError("--figure draws the comparison of two units: name them with --units A B.")
@@ -44,10 +47,11 @@ def units_of(
         screen.show(part)
 
 
-def _named(where: Path, experiment: str) -> "Named":
-    """Read the runs of a folder by the names of their cases."""
+def _named(where: Path, experiment: str) -> "tuple[Named, list[str]]":
+    """Read the runs of a folder by the names of their cases, and sentences about short trainings."""
     from nalm.errors import unknown
     from nalm.experiments import below
+    from nalm.experiments.lengths import shorter
     from nalm.experiments.names import names
     from nalm.results import source
     from nalm.results.contest import by_name
@@ -58,4 +62,5 @@ def _named(where: Path, experiment: str) -> "Named":
         raise unknown(f"experiment in {where}", experiment, results)
     kept = {name: results[name] for name in chosen}
     called = {name: names(name, (o.case for o in runs)) for name, runs in kept.items()}
-    return by_name(kept, {name: (found.labels, found.places) for name, found in called.items()})
+    notes = shorter({name: [o.case for o in runs] for name, runs in kept.items()})
+    return by_name(kept, {name: (found.labels, found.places) for name, found in called.items()}), notes

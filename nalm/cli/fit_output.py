@@ -77,13 +77,22 @@ def _candidates(found: "NALMRegressor", k: int) -> list[dict[str, Any]]:
 
 
 def _constant(c: "FittedNumber") -> dict[str, Any]:
-    return {
-        "name": c.name,
-        "value": c.value,
-        "error": json_number(c.error),
-        "low": json_number(c.low),
-        "high": json_number(c.high),
-    }
+    ends = {name: json_number(getattr(c, name)) for name in ("error", "low", "high")}
+    return {"name": c.name, "value": c.value, **ends}
+
+
+def certainty(law: dict[str, Any]) -> list[str]:
+    """Say how well each number of a law is known, and from which other forms the data cannot tell it."""
+    sentences = []
+    for c in law["constants"]:
+        known = (
+            f"in [{c['low']:.4g}, {c['high']:.4g}] with 95% confidence" if c["error"] else "not determined"
+        )
+        value = f"{c['name']} = {c['value']:.10g}" if c["name"] else f"{c['value']:.6g}"
+        sentences.append(f"{value} is {known}.")
+    if law["alternatives"]:
+        sentences.append(f"The data cannot tell it from: {'; '.join(map(short, law['alternatives']))}.")
+    return sentences
 
 
 def short(formula: str) -> str:
@@ -139,6 +148,7 @@ def page_content(found: "NALMRegressor", table: "Table", result: dict[str, Any])
         | {
             "explained": format_share(law["r2"]),
             "mathml": fit_page.mathml(found.laws_[k].sympy()),
+            "certainty": certainty(law),
             "figures": fit_page.figures(law["target"], *_values(found, table, k)),
         }
         for k, law in enumerate(result.get("laws", [result]))
@@ -173,17 +183,8 @@ def print_result(found: "NALMRegressor", table: "Table", result: dict[str, Any])
             typer.echo(f"{name} is the column {column!r}.")
         if law["r2"] is not None and law["verdict"] != "exact":
             typer.echo(format_share(law["r2"]))
-        for c in law["constants"]:
-            sure = (
-                f"in [{c['low']:.4g}, {c['high']:.4g}] with 95% confidence"
-                if c["error"]
-                else "not determined"
-            )
-            value = f"{c['name']} = {c['value']:.10g}" if c["name"] else f"{c['value']:.6g}"
-            typer.echo(f"{value} is {sure}.")
-        if law["alternatives"]:
-            forms = "; ".join(map(short, law["alternatives"]))
-            typer.echo(fill(f"The data cannot tell it from: {forms}."))
+        for sentence in certainty(law):
+            typer.echo(fill(sentence))
         if law["candidates"]:
             head = "symbols", "error", "worse by", "other laws"
             grid = Grid(*head, box=box.SIMPLE if braille else box.ASCII)

@@ -125,7 +125,8 @@ def _schedule_notes(cases: Sequence[Case], changes: Changes) -> list[str]:
                 f"Schedules are scaled from {case.recipe.steps:,} to {new.steps:,} steps; "
                 "--keep-schedule keeps their steps."
             )
-        late = [name for name, ramp in new.penalties if ramp.start >= new.steps]
+        acting = {name for name, ramp in case.recipe.penalties if ramp.start < case.recipe.steps}
+        late = [name for name, ramp in new.penalties if ramp.start >= new.steps and name in acting]
         if late:
             notes.append(
                 f"The penalty {late[0]!r} starts at step {dict(new.penalties)[late[0]].start:,.10g} and never acts "

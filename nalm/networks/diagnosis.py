@@ -1,6 +1,6 @@
 """Find out why units inside a network do not train: ``diagnose`` looks at the network and one batch."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor, nn
@@ -10,6 +10,9 @@ from nalm.networks.attachment import attachment_of
 from nalm.networks.inside import some_units_in
 from nalm.networks.symptoms import OFF_GRID, Objective, Seen, farthest, fixed_gates, projections, saddle
 from nalm.units.base import Trainable, Unit
+
+DECIDED = 0.01  # distance to the grid within which a weight is decided
+WRONG = 0.05  # error over the spread of the targets from which on outputs are wrong
 
 Said = Iterator[tuple[str, str]]  # what was seen, and what to do about it
 
@@ -33,9 +36,9 @@ def diagnose(
 ) -> list[Fault]:
     """Return the faults of the units inside a model, each with its remedy; an empty list if none is found.
 
-    ``batch`` is the input, or (input, target); the last is needed to find a saddle. ``objective(model, batch)`` is your
-    loss with everything that you add to it: it is only needed if you add penalties yourself instead of calling
-    ``nalm.attach``. Parameters, gradients and buffers of the model are left as they were.
+    ``batch`` is the input, or (input, target); the last is needed to find a saddle and wrong outputs.
+    ``objective(model, batch)`` is your loss with everything that you add to it: it is only needed if you add penalties
+    yourself instead of calling ``nalm.attach``. Parameters, gradients and buffers of the model are left as they were.
 
     ========== ==================================================================================
     domain     inputs outside those for which the unit can be right, such as negative ones for a NAC•
@@ -45,6 +48,7 @@ def diagnose(
     gate       a gate is fixed at 0 or 1 while the weights behind it are undecided
     gradient   a gradient or an output is not finite
     saddle     no slope, although a small step in some direction lowers the loss
+    output     the units are on their grid, and the outputs are wrong: it is the layers around them
     ========== ==================================================================================
 
     >>> import torch
@@ -65,9 +69,33 @@ def diagnose(
     for name, unit in units.items():
         for look in (_domain, _penalty, _bounds, _grid, _gate, _gradient, _saddle):
             found += [Fault(look.__name__[1:], name, *said) for said in look(name, unit, seen)]
+    found += _output(units, seen, free=len(list(model.parameters())))
     for name, b in model.named_buffers():
         b.copy_(buffers[name])
     return found
+
+
+def _output(units: Mapping[str, Trainable], seen: Seen, free: int) -> list[Fault]:
+    """Find outputs that are wrong although every unit is decided; ``free`` counts the parameters of the model."""
+    mine = sum(len(list(unit.parameters())) for unit in units.values())
+    decided = all(isinstance(u, Unit) and _is_over(u) and farthest(u)[1] < DECIDED for u in units.values())
+    if free <= mine or not decided or not seen.error > WRONG:
+        return []
+    name, unit = list(units.items())[-1]
+    said = f"({unit.label}) is on its grid, but the outputs err by {seen.error:.2g} of the spread of the targets."
+    remedy = (
+        "Look at the layers around it: replace a part by the law that it follows (nalm.distil), use layers that are "
+        "linear, or try another seed."
+    )
+    return [Fault("output", name, said, remedy)]
+
+
+def _is_over(unit: Unit) -> bool:
+    """Return whether the training of a unit is over: its steps are done, or it is in evaluation."""
+    attachment = attachment_of(unit)
+    return not unit.training or (
+        attachment is not None and attachment.step >= attachment.recipe_of(unit).steps
+    )
 
 
 def _domain(name: str, unit: Trainable, seen: Seen) -> Said:
@@ -124,10 +152,8 @@ def _bounds(name: str, unit: Trainable, seen: Seen) -> Said:
 def _grid(name: str, unit: Trainable, seen: Seen) -> Said:
     if not isinstance(unit, Unit):
         return
-    attachment = attachment_of(unit)
-    over = attachment is not None and attachment.step >= attachment.recipe_of(unit).steps
     weight, distance = farthest(unit)
-    if distance > OFF_GRID and (over or not unit.training):
+    if distance > OFF_GRID and _is_over(unit):
         yield (
             f"({unit.label}) has a {weight} that is {distance:.2g} away from its grid: it does not compute a formula.",
             "Train longer or with a larger penalty weight, or compare the error before and after nalm.snap(model).",

@@ -31,6 +31,9 @@ class Seen:
     overflown: set[str] = field(default_factory=set)  # units with finite inputs and other outputs
     loss: Callable[[], Tensor] | None = None  # the loss without gradients, if there is a target
     spread: float = 0.0  # variance of the target
+    error: float = (
+        0.0  # root mean square of the outputs' errors over the spread of the target, if there is one
+    )
 
     @classmethod
     def of(
@@ -59,6 +62,8 @@ class Seen:
             seen.gradients[name] = _gradients(unit, loss)
         if y is not None:
             seen.spread = float(y.float().var()) if y.numel() > 1 else 0.0
+            with torch.no_grad():
+                seen.error = float((squares(model, batch) / seen.spread).sqrt()) if seen.spread else 0.0
             seen.loss = lambda: computed(model, batch).detach()
         return seen
 

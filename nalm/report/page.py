@@ -22,6 +22,7 @@ from nalm.report.sections.failures import failures, outcome
 from nalm.report.sections.forest import forest
 from nalm.report.sections.glance import glance
 from nalm.report.sections.heim2020 import heim2020
+from nalm.report.sections.pairs import pairs
 from nalm.report.sections.panels import panels
 from nalm.report.sections.pictures import localised
 from nalm.report.sections.ranking import ranking
@@ -61,6 +62,7 @@ SECTIONS = (
     Section("two_digits", lambda study, limits: two_digits(study)),
     Section("sequences", lambda study, limits: sequences(study)),
     Section("pictures", lambda study, limits: localised(study)),
+    Section("pairs", lambda study, limits: pairs(study)),
     Section("ranking", lambda study, limits: ranking(study)),
     Section("failures", lambda study, limits: failures(study.outcomes)),
     Section("forest", lambda study, limits: forest(study)),

@@ -114,6 +114,8 @@ def test_shorter_training_scales_its_schedule_and_says_so():
     ]
     (_,), notes = experiments(["quick"], "", Changes(only=["unit=NACMul"], steps=5_000))
     assert notes == []
+    _, notes = experiments(["madsen/simple"], "", Changes(steps=20_000))
+    assert notes and not any("never acts" in note for note in notes)  # nor does it as published
 
 
 def both(mine, compiled):

@@ -161,6 +161,18 @@ def test_a_start_at_a_saddle_is_found():
     assert nalm.diagnose(net, (X, Y)) == []
 
 
+def test_outputs_that_are_wrong_around_units_that_are_right_are_found():
+    network = nn.Sequential(nn.Linear(2, 2, bias=False), nalm.NMU.solved("multiply")).eval()
+    with torch.no_grad():
+        network[0].weight.copy_(torch.eye(2))
+    x = torch.rand(64, 2)
+    product = x.prod(-1, keepdim=True)
+    assert nalm.diagnose(network, (x, product)) == []
+    (fault,) = nalm.diagnose(network, (x, 2 * product))
+    assert fault.name == "output" and "nalm.distil" in fault.remedy
+    assert nalm.diagnose(network.train(), (x, 2 * product)) == []  # the training may go on
+
+
 def test_nothing_of_the_model_is_changed():
     net = nn.Sequential(nn.BatchNorm1d(2), nalm.SNMU(2, 1))
     before = {name: value.clone() for name, value in net.state_dict().items()}

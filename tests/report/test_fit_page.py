@@ -15,6 +15,9 @@ pytestmark = pytest.mark.xdist_group("page")
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 
 
+TWO = {"name": "", "value": 2.0, "error": 0.01, "low": 1.98, "high": 2.02}
+
+
 def page(target="y", column="a", rows=100, verdict="exact"):
     x = np.random.default_rng(0).uniform(1, 2, rows)
     law = {
@@ -28,6 +31,7 @@ def page(target="y", column="a", rows=100, verdict="exact"):
         "domain": {"a": [1.0, 2.0]},
         "renamed": {"a": column} if column != "a" else {},
         "explained": fit_output.format_share(0.5),
+        "certainty": fit_output.certainty({"constants": [TWO], "alternatives": ["a + 1"]}),
         "candidates": [{"formula": column, "size": 1, "error": None, "stage": "additive"}],
         "mathml": pages.mathml(2 * sympy.sqrt(sympy.Symbol("a"))),
         "figures": pages.figures(target, 2 * x**0.5, 2 * x**0.5),
@@ -70,6 +74,11 @@ def test_many_rows_are_thinned_and_the_worst_are_kept():
 def test_a_law_without_a_finite_prediction_has_an_empty_figure():
     assert pages.figures("y", np.ones(3), np.full(3, np.inf))["drawn"] == 0
     assert "Nothing is proven" in pages.render(page(verdict="none"))
+
+
+def test_the_page_says_how_well_the_numbers_are_known_and_which_forms_fit_as_well():
+    text = pages.render(page())
+    assert "2 is in [1.98, 2.02] with 95% confidence." in text and "cannot tell it from: a + 1" in text
 
 
 def test_a_page_that_cannot_be_written_is_reported(tmp_path):
