@@ -1,7 +1,8 @@
 """Families of terms that are tried where the first library does not explain the samples.
 
 Each holds the plain polynomials and terms of one kind, so that a beam search is not lost among functions that look
-alike. Arguments of functions are in the units of the data: sin(x) has the weight 1 there.
+alike. The search divides every variable by its largest absolute value; weights inside functions are given in the
+units of the data, so that sin(x) has the weight 1.
 """
 
 import itertools
@@ -24,7 +25,7 @@ LARGEST = 50.0  # argument of an exponential function
 
 
 class Space:
-    """The variables: how many there are, which take both signs, and their largest sizes in the data."""
+    """The variables: how many there are, which can be negative, and their largest absolute values in the data."""
 
     def __init__(self, signed: np.ndarray, sizes: Array):
         self.signed, self.sizes, self.d = signed, sizes, len(signed)
@@ -42,7 +43,7 @@ class Space:
         *,
         free: bool = False,
     ) -> Applied:
-        """Return a function of a sum with weights in the units of the data."""
+        """Return a function of a sum with weights in the units of the data; ``free`` ones are fitted."""
         scaled = tuple(float(weights.get(i, 0.0) * self.sizes[i]) for i in range(self.d))
         return Applied(name, scaled, offset, power, free)
 
@@ -60,7 +61,7 @@ def polynomials(space: Space, degree: int) -> Iterator[Term]:
 
 
 def powers(space: Space) -> Iterator[Term]:
-    """Yield polynomials of a high degree, quotients of two variables, and sizes."""
+    """Yield polynomials of a high degree, quotients of two variables, and absolute values."""
     yield from polynomials(space, DEGREE.get(space.d, 3))
     for i in space.positive:
         for p in (-1.0, -2.0):
@@ -84,7 +85,7 @@ def saturations(space: Space) -> Iterator[Term]:
             continue
         for half in HALVES if order == 1 or space.d > 2 else FINER:
             below = Saturation(i, half**order, order)
-            for p in (0.0, 1.0, 2.0) if order < 3 else (0.0, order)[space.d > 2 :]:
+            for p in (0.0, 1.0, 2.0) if order < 3 else (order,) if space.d > 2 else (0.0, order):
                 yield space.term({i: p}, below)
                 if order < 3:
                     yield from (space.term({i: p, j: 1.0}, below) for j in range(space.d) if j != i)

@@ -24,16 +24,21 @@ from nalm.discover.law.expression import (
 from nalm.discover.problem import Problem
 
 SLACK = 16.0  # times the first-order bound of the rounding error
-SNAPPED = 8.0  # what a missing term must reach, in tolerances, beyond the reach of all numbers of the law
-FREE, CHEAP = 100.0, 3  # and beyond the reach of those with digits of their own, up to three of them;
-DEARER = 10.0  # times so much for each further one: many numbers fit any smooth curve
-DIGITS = 30.0  # the effect of those digits, in tolerances
-FEW = 4  # columns of a law of which a polynomial is tried in its place
-SCALE = 100.0  # a plain number above it, or below one over it, sets a scale: it counts as if it had digits
-# Two numbers so near to two digits, or one so near to a plain number that this is no accident, and not equal to it,
-# are a plain law bent by something small that is missing
-NEARLY, ALMOST = 1e-4, 1e-6
-# (a^p - 1) / p with p near 0 is a logarithm, not a law: its terms are so many times larger than their sum
+# Tolerances that a term missing from the law must reach on the rows to be visible:
+VISIBLE = 8.0  # if all numbers of the law may adapt to it
+VISIBLE_TO_FITTED = (
+    100.0  # if only its fitted numbers may; a number is fitted unless it is plain, such as 2 or 3/4
+)
+FEW_FITTED = 3  # up to this price of the fitted numbers
+DEARER = 10.0  # and so many times as much for each further one, since many numbers fit any smooth curve
+DIGITS = 30.0  # tolerances by which the digits of a fitted number after its second must change the rows
+FEW_COLUMNS = 4  # columns of a law for which a polynomial is tried in its place
+SCALE = 100.0  # a plain number above it, or below one over it, sets a scale: it is treated as a fitted one
+# Two fitted numbers this near to numbers of two digits are a plain law, bent by something small that is missing.
+NEAR_TWO_DIGITS = 1e-4
+# The same holds for one fitted number this near to a plain number, and not equal to it.
+NEAR_PLAIN = 1e-6
+# (a^p - 1) / p with p near 0 is a logarithm, not a law: its terms are so many times larger than their sum.
 CANCELLED = 1e4
 
 
@@ -44,44 +49,66 @@ def tolerance(node: Node, x: Array, y: Array, roundoff: float) -> Array:
 
 
 def distinguishable(node: Node, problem: Problem) -> bool:
-    """Tell whether the data would have shown a law of another kind, or one with plainer numbers.
-
-    A missing term may stand beside the law; if numbers with digits of their own were fitted, it may as
-    well be in proportion to y or to what such a number multiplies.
-    """
+    """Tell whether the data would have shown a law of another kind, or one with plainer numbers."""
     x, y = problem.sample
-    values = np.array(numbers(node))
-    free = np.array([not is_plain(v) for v in values], bool)
-    _, slopes = tangent(node, x)
-    slopes = np.nan_to_num(slopes, nan=0.0, posinf=0.0, neginf=0.0)
+    fitted = np.array([not is_plain(v) for v in numbers(node)], bool)
+    slopes = _slopes(node, x)
     allowed = tolerance(node, x, y, problem.roundoff)
-    beside = _modulated(np.ones(len(y)), node, x, y)
-    if _reach(slopes, beside, allowed) < SNAPPED:
+    if _reach(slopes, _modulated(np.ones(len(y)), node, x, y), allowed) < VISIBLE:
         return False
-    if has_look_alikes(node, x, lambda known, missing: _reach(known, missing, allowed) >= SNAPPED):
+    if has_look_alikes(node, x, lambda known, missing: _reach(known, missing, allowed) >= VISIBLE):
         return False
-    if (free | _setting_scales(node)).any():
-        effects = _effects(gauged(node), x)
-        if _further(effects, y, allowed) < FREE or _is_a_series(node, effects.shape[1], x, y, allowed):
-            return False
-    if not free.any():
+    if (fitted | _setting_scales(node)).any() and _may_go_on(node, x, y, allowed):
+        return False
+    if not fitted.any():
         return True
-    if cancels(node, x):
+    if cancels(node, x) or _is_nearly_plain(node, fitted, slopes, allowed):
         return False
-    plainer = np.array([float(f"{v:.1e}") for v in values])  # two digits
-    if _felt((slopes * (values - plainer))[:, free], allowed) < DIGITS:
-        return False
-    if (np.abs(values - plainer) < NEARLY * np.abs(values))[free].sum() > 1 or any(
-        map(_almost_plain, values[free])
-    ):
-        return False
-    spent = int(free.sum() + (free & _bending(node)).sum())
-    inside = [_modulated(s, node, x, y) for s in (y, *slopes[:, free].T[:8])]
-    reach = _reach(slopes[:, free], np.concatenate([beside, *inside], 1), allowed)
-    if spent > CHEAP:  # what is missing may be no larger than what so many digits change in a plain law
-        change = evaluate(renumbered(node, np.where(free, plainer, values)), x) - evaluate(node, x)
+    return _shows_missing_terms(node, fitted, x, y, allowed)
+
+
+def visible(price: int) -> float:
+    """Return the tolerances that a missing term must reach for fitted numbers of this price; exponents cost two."""
+    return VISIBLE_TO_FITTED * DEARER ** max(0, price - FEW_FITTED)
+
+
+def _slopes(node: Node, x: Array) -> Array:
+    """Return the derivatives of the law by its numbers on the rows."""
+    return np.nan_to_num(tangent(node, x)[1], nan=0.0, posinf=0.0, neginf=0.0)
+
+
+def _may_go_on(node: Node, x: Array, y: Array, allowed: Array) -> bool:
+    """Tell whether a further number might be hidden, or a series with as many numbers fits as well."""
+    effects = _effects(gauged(node), x)
+    if _next_effect(effects, y, allowed) < VISIBLE_TO_FITTED:
+        return True
+    return _is_a_series(node, effects.shape[1], x, y, allowed)
+
+
+def _is_nearly_plain(node: Node, fitted: Mask, slopes: Array, allowed: Array) -> bool:
+    """Tell whether the digits of the fitted numbers are not seen, or too near to those of plain numbers."""
+    values = np.array(numbers(node))
+    plainer = _two_digits(values)
+    if _felt((slopes * (values - plainer))[:, fitted], allowed) < DIGITS:
+        return True
+    near = np.abs(values - plainer) < NEAR_TWO_DIGITS * np.abs(values)
+    return bool(near[fitted].sum() > 1) or any(map(_almost_plain, values[fitted]))
+
+
+def _shows_missing_terms(node: Node, fitted: Mask, x: Array, y: Array, allowed: Array) -> bool:
+    """Tell whether a missing term would be visible beside the law, and in proportion to y or to one of its parts."""
+    values = np.array(numbers(node))
+    price = int(fitted.sum() + (fitted & _bending(node)).sum())
+    _, reach = hidden(node, fitted, x, y, allowed)
+    if price > FEW_FITTED:  # what is missing may be no larger than what so many digits change in a plain law
+        plainer = renumbered(node, np.where(fitted, _two_digits(values), values))
+        change = evaluate(plainer, x) - evaluate(node, x)
         reach *= min(1.0, float(np.sqrt(np.nanmean(change**2) / np.mean(y**2))))
-    return reach >= FREE * DEARER ** max(0, spent - CHEAP)
+    return reach >= visible(price)
+
+
+def _two_digits(values: Array) -> Array:
+    return np.array([float(f"{v:.1e}") for v in values])
 
 
 def cancels(node: Node, x: Array) -> bool:
@@ -97,7 +124,7 @@ def cancels(node: Node, x: Array) -> bool:
 
 
 def _almost_plain(value: float) -> bool:
-    near = recognised(value, ALMOST * abs(value))
+    near = recognised(value, NEAR_PLAIN * abs(value))
     return near is not None and near != value and is_plain(near)
 
 
@@ -119,13 +146,11 @@ def _effects(node: Node, x: Array) -> Array:
     pairs = zip(numbers(node), roles(node), strict=True)
     own = [abs(v) != 1 and (role != "exponent" or not is_plain(v)) for v, role in pairs]
     counted = movable(node, x) & np.array(own, bool)
-    _, slopes = tangent(node, x)
-    slopes = np.nan_to_num(slopes, nan=0.0, posinf=0.0, neginf=0.0)
-    return np.asarray((slopes * numbers(node))[:, counted])
+    return np.asarray((_slopes(node, x) * numbers(node))[:, counted])
 
 
-def _further(effects: Array, y: Array, allowed: Array) -> float:
-    """Return the effect of one more number, in tolerances, if the largest fall of the effects is repeated.
+def _next_effect(effects: Array, y: Array, allowed: Array) -> float:
+    """Return the effect of one more number, in tolerances, if they fall once more as steeply as at the steepest.
 
     The effects are y and the singular values of what the numbers contribute to the rows. Those of a series that is cut
     off, or of a quotient that stands for one, fall until the next would drown: nothing shows that the law ends there.
@@ -143,12 +168,12 @@ def _further(effects: Array, y: Array, allowed: Array) -> float:
 
 
 def _is_a_series(node: Node, count: int, x: Array, y: Array, allowed: Array) -> bool:
-    """Tell whether a polynomial of a column with so many numbers fits as well as a law that is none.
+    """Tell whether a polynomial of a column with so many numbers fits as well as a law that is not a polynomial.
 
     It may stand beside the other columns, or be multiplied or divided by one of them.
     """
     columns = sorted(used(node))
-    if _is_polynomial(node) or len(columns) > FEW:
+    if _is_polynomial(node) or len(columns) > FEW_COLUMNS:
         return False
     for i in columns:
         z = x[:, i] / np.abs(x[:, i]).max()
@@ -158,7 +183,11 @@ def _is_a_series(node: Node, count: int, x: Array, y: Array, allowed: Array) -> 
             np.column_stack([series, *others]),
             *(series * v[:, None] ** s for v in others for s in (1, -1)),
         ]
-        if any(_reach(table, y[:, None], allowed) < FREE for table in tables if np.isfinite(table).all()):
+        if any(
+            _reach(table, y[:, None], allowed) < VISIBLE_TO_FITTED
+            for table in tables
+            if np.isfinite(table).all()
+        ):
             return True
     return False
 
@@ -199,11 +228,14 @@ def _felt(moved: Array, allowed: Array) -> float:
     return float((np.abs(moved) / np.where(allowed > 0, allowed, np.inf)[:, None]).max(0).min())
 
 
-def hidden(node: Node, free: Mask, x: Array, y: Array, allowed: Array) -> tuple[float, float]:
-    """Return the smallest missing term, in tolerances, beyond the reach of all numbers and of those that are free."""
-    _, slopes = tangent(node, x)
-    slopes = np.nan_to_num(slopes, nan=0.0, posinf=0.0, neginf=0.0)
+def hidden(node: Node, fitted: Mask, x: Array, y: Array, allowed: Array) -> tuple[float, float]:
+    """Return the smallest missing term, in tolerances, if all numbers adapt to it, and if only the fitted ones do.
+
+    In the first case it stands beside the law; in the second it may as well be in proportion to y, or to what a fitted
+    number multiplies.
+    """
+    slopes = _slopes(node, x)
     beside = _modulated(np.ones(len(y)), node, x, y)
-    inside = [_modulated(s, node, x, y) for s in (y, *slopes[:, free].T[:8])]
+    inside = [_modulated(s, node, x, y) for s in (y, *slopes[:, fitted].T[:8])]
     missing = np.concatenate([beside, *inside], 1)
-    return _reach(slopes, beside, allowed), _reach(slopes[:, free], missing, allowed)
+    return _reach(slopes, beside, allowed), _reach(slopes[:, fitted], missing, allowed)

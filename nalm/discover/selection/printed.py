@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from nalm.discover.certificate.resolution import CHEAP, DEARER, FREE, SNAPPED, hidden
+from nalm.discover.certificate.resolution import DEARER, FEW_FITTED, VISIBLE, VISIBLE_TO_FITTED, hidden
 from nalm.discover.law.expression import Array, Node, evaluate, numbers, used
 from nalm.discover.selection.evidence import Fitted, fit
 from nalm.discover.selection.rows import NoiseKind
@@ -116,6 +116,8 @@ def resolved(found: Fitted, x_units: Array, y_units: Array) -> bool:
         return False
     bound = allowed(found.node, rows.x, x_units, y_units)
     settled, fitted = hidden(found.node, found.free, rows.x, rows.y, bound)
-    if len(rows) < 2 * len(numbers(found.node)) or settled < SNAPPED:
+    if len(rows) < 2 * len(numbers(found.node)) or settled < VISIBLE:
         return False
-    return k == 0 or fitted >= FREE / DEARER * DEARER ** max(0, k - CHEAP + 1)
+    return k == 0 or fitted >= VISIBLE_TO_FITTED * DEARER ** max(
+        -1, k - FEW_FITTED
+    )  # one or two may be seen less
