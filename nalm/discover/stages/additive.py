@@ -1,4 +1,4 @@
-"""Stage A, the sum of a NAU: weighted least squares, without and with a bias."""
+"""The sum of a NAU: weighted least squares, without and with a bias."""
 
 from collections.abc import Iterator
 

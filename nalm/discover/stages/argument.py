@@ -1,4 +1,4 @@
-"""Stage G, a function of a product of powers, times a product of powers: the argument is found before the function."""
+"""A function of a product of powers, times a product of powers: the argument is found before the function."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Stage C, a polynomial of any degree that the rows can tell, its root or one over it: least squares."""
+"""A polynomial of any degree that the rows can tell, its root or one over it: least squares."""
 
 import itertools
 from collections.abc import Iterator

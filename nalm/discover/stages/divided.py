@@ -1,4 +1,4 @@
-"""Stage D, a product of powers of some columns times a law with functions of the others."""
+"""A product of powers of some columns times a law with functions of the others."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Stage F, functions as factors: a product of powers of inputs and of functions with usual arguments."""
+"""Functions as factors: a product of powers of inputs and of functions with usual arguments."""
 
 from collections.abc import Iterator
 

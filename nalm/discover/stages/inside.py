@@ -1,4 +1,4 @@
-"""Stage I, a function inside an algebraic law: a column is replaced by a function of it, and the stages go on."""
+"""A function inside an algebraic law: a column is replaced by a function of it, and the stages go on."""
 
 from collections.abc import Iterator
 

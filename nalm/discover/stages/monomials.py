@@ -1,4 +1,4 @@
-"""Stage W, a sum of products of powers (power units, then a NAU), its root, or one over it: variable projection.
+"""A sum of products of powers (power units, then a NAU), its root, or one over it: variable projection.
 
 Only exponents are searched, from many starts at once; weights are solved in closed form for each of them. A table of
 either sign is looked at where its columns have one sign, exponents of such columns are whole, and the weights

@@ -1,4 +1,4 @@
-"""Stage H, a function outside: an algebraic law of log y, exp y, sin y, cos y, tan y or atanh y."""
+"""A function outside: an algebraic law of log y, exp y, sin y, cos y, tan y or atanh y."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Stage Q, a polynomial of degree 2, its root, one over it, or a quotient of two: linear systems."""
+"""A polynomial of degree 2, its root, one over it, or a quotient of two: linear systems."""
 
 from collections.abc import Iterator
 

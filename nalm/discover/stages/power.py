@@ -1,4 +1,4 @@
-"""Stage P, the product of a power unit: least squares between logarithms, the sign by parity."""
+"""The product of a power unit: least squares between logarithms, the sign by parity."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Stage V, a product of powers under a sum (power unit, then NAU): variable projection."""
+"""A product of powers under a sum (power unit, then NAU): variable projection."""
 
 from collections.abc import Iterator
 

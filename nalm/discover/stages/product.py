@@ -1,4 +1,4 @@
-"""Stage M, a product of two sums (NAU then NMU): Levenberg-Marquardt on the projected loss."""
+"""A product of two sums (NAU then NMU): Levenberg-Marquardt on the projected loss."""
 
 from collections.abc import Iterator
 

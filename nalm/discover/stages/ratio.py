@@ -1,4 +1,4 @@
-"""Stage R, one sum over another: the null vector of u.x - y (v.x) = 0."""
+"""One sum over another: the null vector of u.x - y (v.x) = 0."""
 
 from collections.abc import Iterator, Sequence
 

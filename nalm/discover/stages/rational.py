@@ -1,4 +1,4 @@
-"""Stage F, a quotient of two polynomials of the lowest degrees that fit: null vectors in a Chebyshev basis."""
+"""A quotient of two polynomials of the lowest degrees that fit: null vectors in a Chebyshev basis."""
 
 import itertools
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Stage S, a search among scratch columns: one Gram matrix gives the error of every column and every pair."""
+"""A search among scratch columns: one Gram matrix gives the error of every column and every pair."""
 
 from collections.abc import Iterator
 

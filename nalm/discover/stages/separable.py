@@ -1,4 +1,4 @@
-"""Stage X, a product of powers of some columns times a law of the others: the powers are read off and divided out."""
+"""A product of powers of some columns times a law of the others: the powers are read off and divided out."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Stage J, waves and rates of their own: frequency, rate, width or shift inside a function, by variable projection."""
+"""Waves and rates of their own: frequency, rate, width or shift inside a function, by variable projection."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
