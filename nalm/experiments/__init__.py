@@ -1,7 +1,7 @@
 """Experiments of the literature, one paper or chapter per file, as data; published numbers; selection by name.
 
-May import config only, and never torch. To add a paper write a file with a tuple ``EXPERIMENTS`` and name it
-in ``MODULES``.
+May import config only, and never torch. To add a paper write a file with a tuple ``EXPERIMENTS`` and name it in
+``MODULES``; CONTRIBUTING.md has all steps.
 """
 
 from collections.abc import Iterable, Iterator, MutableMapping

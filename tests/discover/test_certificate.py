@@ -102,6 +102,7 @@ PRODUCT = Power((A, B), (1.0, 1.0))
 
 
 @pytest.mark.parametrize("declared", [pytest.param(0.05, marks=pytest.mark.slow), None])
+@pytest.mark.system
 def test_the_right_law_is_consistent_with_its_noise(declared):
     verdicts = [certify_noisy(PRODUCT, noisy(0.05, declared, seed)).verdict for seed in range(40)]
     assert verdicts.count("consistent") >= 38

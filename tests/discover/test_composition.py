@@ -12,6 +12,7 @@ def table(rows=240, columns=4, seed=0):
     return np.random.default_rng(seed).uniform(1, 2, (rows, columns))
 
 
+@pytest.mark.system
 def test_compose_finds_a_formula_that_no_single_unit_has():
     x = table()
     found = compose(x, 1 / ((x[:, 0] + x[:, 1]) * x[:, 3]), ["a", "b", "c", "force"])

@@ -190,6 +190,7 @@ def found(x, y, level, **settings):
 
 
 @pytest.mark.parametrize("level", [0.0, 0.01, 0.05])
+@pytest.mark.system
 def test_energy_is_found_with_and_without_noise(level):
     f = found(*energy(0, 300, level), level, stages=QUICK)
     assert f.law.sympy().equals(TRUE)
@@ -217,6 +218,7 @@ def test_fitted_exponents_add_up_to_rounding():
 
 
 @pytest.mark.parametrize("level", [0.0, 0.02])
+@pytest.mark.system
 def test_a_constant_of_nature_is_a_column(level):
     x, _ = energy(0, 200, 0)
     x[:, 2] = 9.81
@@ -234,6 +236,7 @@ def test_without_a_law_of_the_right_dimension_a_number_is_returned_and_said_to_b
     assert [c.stage for c in f.candidates] == ["constant"]
 
 
+@pytest.mark.system
 def test_a_sum_that_holds_but_adds_length_and_time_is_no_law():
     y = X[:, 0] + X[:, 1]
     assert str(search(X, y).law) == "a + b"

@@ -80,6 +80,7 @@ TARGETS = {
 
 
 @pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.system
 def test_the_score_on_new_rows_is_that_of_simple_regressions_or_better(name):
     rng = np.random.default_rng(3)
     x, far_x = rng.uniform(1, 3, (150, 4)), rng.uniform(1, 3, (400, 4))

@@ -161,6 +161,7 @@ def test_a_search_with_units_finds_an_argument_without_dimension():
         (lambda a, b: a * np.tanh(0.4 * a * b), "argument"),
     ],
 )
+@pytest.mark.system
 def test_functions_are_fitted_in_one_per_cent_noise(law, stage):
     rng = np.random.default_rng(1)
     x, fresh = rng.uniform(1, 3, (400, 2)), rng.uniform(1, 3, (400, 2))

@@ -41,6 +41,7 @@ def test_exact_data_give_the_exact_larger_system(name):
     assert at_new_starts(system, known) < 1e-6
 
 
+@pytest.mark.system
 def test_fractional_sir_is_recovered_where_the_best_network_published_is_off():
     known, system = found_again("fractional SIR", restarts=2)
     right, exponents, rates = compared(system, known)
@@ -79,6 +80,7 @@ def test_under_noise_intervals_hold_the_truth():
     assert start.weights[0] == -end.weights[0]  # what is lost is won: one rate
 
 
+@pytest.mark.system
 def test_several_trajectories_are_one_system():
     known = SYSTEMS["logistic growth"]
     runs = [known.trajectory(0.02, seed, start) for seed, start in enumerate([(1.0,), (90.0,)])]

@@ -145,6 +145,7 @@ def test_the_integral_form_alone_proposes_the_structure():
 
 
 @pytest.mark.parametrize("noise, seed", [(0.01, 0), (0.03, 2)])
+@pytest.mark.system
 def test_noise_around_zero_leaves_fractional_exponents(noise, seed):
     known = next(k for k in KNOWN if k.name == "fractional SIR")
     data = checked(*known.trajectory(noise, seed), known.names)
