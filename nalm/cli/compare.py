@@ -36,7 +36,7 @@ def compare(
     With one folder alone, its units are ranked; --units compares two of them. Runs are paired by task and seed, and
     p values are corrected by Holm's method.
     """
-    from nalm.claims.compare import compare_folder
+    from nalm.claims.compare import compare_results
     from nalm.cli.tables import verdicts as verdict_tables
     from nalm.errors import NALMError
     from nalm.experiments.lengths import shorter
@@ -56,9 +56,9 @@ def compare(
         return
     if b == PUBLISHED:
         folder = shipped_or(a)
-        _published(compare_folder(folder), json)
+        runs = source.outcomes(folder)
+        _published(compare_results(folder, runs), json)
         if not json:
-            runs = source.outcomes(folder)
             for note in shorter({name: [o.case for o in found] for name, found in runs.items()}):
                 typer.echo(note, err=True)
         return

@@ -32,7 +32,7 @@ class Seen:
     loss: Callable[[], Tensor] | None = None  # the loss without gradients, if there is a target
     spread: float = 0.0  # variance of the target
     error: float = (
-        0.0  # root mean square of the outputs' errors over the spread of the target, if there is one
+        0.0  # rms error of the outputs over the spread of the target, if the loss is the squared error
     )
 
     @classmethod
@@ -62,8 +62,8 @@ class Seen:
             seen.gradients[name] = _gradients(unit, loss)
         if y is not None:
             seen.spread = float(y.float().var()) if y.numel() > 1 else 0.0
-            with torch.no_grad():
-                seen.error = float((squares(model, batch) / seen.spread).sqrt()) if seen.spread else 0.0
+            if objective is None and seen.spread:  # else the target may be no number, such as a class
+                seen.error = float((loss.detach() / seen.spread).sqrt())
             seen.loss = lambda: computed(model, batch).detach()
         return seen
 

@@ -173,6 +173,19 @@ def test_outputs_that_are_wrong_around_units_that_are_right_are_found():
     assert nalm.diagnose(network.train(), (x, 2 * product)) == []  # the training may go on
 
 
+def test_targets_of_an_objective_need_not_have_the_shape_of_the_outputs():
+    network = nn.Sequential(nn.Linear(2, 2), nalm.NAU(2, 3)).eval()
+    classes = torch.arange(7) % 3
+
+    def objective(model, batch):
+        return nn.functional.cross_entropy(model(batch[0]), batch[1])
+
+    assert all(
+        fault.name != "output"
+        for fault in nalm.diagnose(network, (torch.rand(7, 2), classes), objective=objective)
+    )
+
+
 def test_nothing_of_the_model_is_changed():
     net = nn.Sequential(nn.BatchNorm1d(2), nalm.SNMU(2, 1))
     before = {name: value.clone() for name, value in net.state_dict().items()}

@@ -118,6 +118,5 @@ def resolved(found: Fitted, x_units: Array, y_units: Array) -> bool:
     settled, fitted = hidden(found.node, found.free, rows.x, rows.y, bound)
     if len(rows) < 2 * len(numbers(found.node)) or settled < VISIBLE:
         return False
-    return k == 0 or fitted >= VISIBLE_TO_FITTED * DEARER ** max(
-        -1, k - FEW_FITTED
-    )  # one or two may be seen less
+    needed = VISIBLE_TO_FITTED * DEARER ** max(-1, k - FEW_FITTED)  # for one or two numbers less is enough
+    return k == 0 or fitted >= needed

@@ -18,10 +18,8 @@ from nalm.discover.stages.views import Propose
 from nalm.discover.stages.weights import weights
 
 WIDEST = 12  # columns
-SIGMAS, FEWER_SIGMAS = (
-    5.0,
-    2.0,
-)  # standard errors within which second-order weights are none, and an exponent is a half
+# standard errors within which a second-order weight counts as 0 and an exponent as a half; the second under noise
+SIGMAS, FEWER_SIGMAS = 5.0, 2.0
 STAGES: tuple[Propose, ...] = (
     additive,
     ratio,
@@ -96,9 +94,7 @@ def factors(problem: Problem, weight: Array | None = None, sigmas: float = SIGMA
     w, errors = _solved(np.column_stack([z, z[:, one] * z[:, two], np.ones(len(z))]) * weight[:, None], logs)
     bent = [bool((np.abs(w) > sigmas * errors)[n:-1][(one == k) | (two == k)].any()) for k in range(n)]
     both = [k for k, (i, j) in enumerate(zip(one, two, strict=True)) if bent[i] and bent[j]]
-    fewer = (
-        z[:, one[both]] * z[:, two[both]]
-    )  # what is left once columns without second-order terms are known
+    fewer = z[:, one[both]] * z[:, two[both]]  # columns without second-order terms are known now
     w, errors = _solved(np.column_stack([z, fewer, np.ones(len(z))]) * weight[:, None], logs)
     found = {}
     for k, column in enumerate(columns):

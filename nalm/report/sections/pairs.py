@@ -2,19 +2,19 @@
 
 from typing import Any
 
+from nalm.config.labels import without_hash
 from nalm.errors import NALMError
 from nalm.experiments.lengths import shorter
 from nalm.report.figures import interval
 from nalm.report.study import Study
 from nalm.results.contest import Contest, by_name, contest
 
-OWN = "@"  # in the name of a user's unit, before the hash of its file
-
 
 def pairs(study: Study) -> dict[str, Any]:
     """Return the comparisons of each user-defined unit with the other units; {} if there is none."""
     runs = [o for o in study.outcomes if not o.case.task.images and not o.measures]
-    mine = {study.labels[o.case] for o in runs if any(OWN in layer.unit for layer in o.case.model)}
+    own = [o for o in runs if any(without_hash(layer.unit) != layer.unit for layer in o.case.model)]
+    mine = {study.labels[o.case] for o in own}
     if not mine:
         return {}
     named = by_name({study.name: runs}, {study.name: (study.labels, study.places)})
