@@ -21,13 +21,8 @@ from nalm.results.tally import Tally
 LEFT_OUT = "left out"  # of a published number with a reason why it is not compared
 
 
-def compare_folder(where: str | Path) -> dict[str, list[ClaimVerdict]]:
-    """Compare the runs of a results folder, or of shipped tables, with the published claims."""
-    return compare_results(where, source.outcomes(where))
-
-
 def compare_results(where: str | Path, results: Results) -> dict[str, list[ClaimVerdict]]:
-    """Compare runs that were read from a folder, and read the curves that this needs."""
+    """Compare the runs of a results folder, or of shipped tables, with the published claims; read the curves it needs."""
     needed = {name: _with_curves(name, runs) for name, runs in results.items()}
     curves = source.curves(where, {name: runs for name, runs in needed.items() if runs})
     return compare_published(results, curves, source.tallies(where))

@@ -8,9 +8,10 @@ import pytest
 from made import runs
 from typer.testing import CliRunner
 
-from nalm.claims.compare import compare_folder
+from nalm.claims.compare import compare_results
 from nalm.cli import app
 from nalm.experiments import EXPERIMENTS
+from nalm.results import source
 from nalm.results.files import ship
 from nalm.results.store import Store
 
@@ -58,7 +59,7 @@ def files(folder, tmp_path_factory):
 
 @pytest.mark.parametrize("kind", ["folder", "files"])
 def test_sequences_are_compared_beside_other_experiments(kind, request):
-    found = compare_folder(request.getfixturevalue(kind))
+    found = compare_results(request.getfixturevalue(kind), source.outcomes(request.getfixturevalue(kind)))
     assert found.keys() == {SEQUENCES.name, NUMBERS.name}
     verdicts = found[SEQUENCES.name]
     assert {v.claim for v in verdicts} == set(SEQUENCES.claims)
@@ -75,7 +76,7 @@ def test_sequences_are_compared_beside_other_experiments(kind, request):
 
 
 def test_claims_that_differ_come_first(folder):
-    order = [v.verdict for v in compare_folder(folder)[SEQUENCES.name]]
+    order = [v.verdict for v in compare_results(folder, source.outcomes(folder))[SEQUENCES.name]]
     assert (
         order == sorted(order, key=["differs", "agrees", "cannot tell", "not run"].index)
         and "differs" in order

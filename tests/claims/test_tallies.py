@@ -7,13 +7,13 @@ import pytest
 from made import claim, outcomes
 
 from nalm.claims import judge, verdicts
-from nalm.claims.compare import compare_folder
+from nalm.claims.compare import compare_results
 from nalm.claims.rules import base
 from nalm.config import Range
 from nalm.config.labels import labels
 from nalm.experiments import EXPERIMENTS
 from nalm.results import files as shipped
-from nalm.results import tally_files
+from nalm.results import source, tally_files
 from nalm.results.tally import tallies
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -95,5 +95,9 @@ def test_a_folder_is_compared_with_its_tallies(tmp_path):
     path = (tmp_path / name).with_suffix(".tally.csv")
     path.write_text(tally_files.table(tallies(doubled)), encoding="utf-8")
     path.with_suffix(".json").write_text((RESULTS / f"{name}.json").read_text("utf-8"), encoding="utf-8")
-    rates = [v for v in compare_folder(tmp_path)[name] if v.claim.metric == "success_rate"]
+    rates = [
+        v
+        for v in compare_results(tmp_path, source.outcomes(tmp_path))[name]
+        if v.claim.metric == "success_rate"
+    ]
     assert rates and {v.ours.n for v in rates if v.ours} == {50}
