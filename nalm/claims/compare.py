@@ -22,7 +22,7 @@ LEFT_OUT = "left out"  # of a published number with a reason why it is not compa
 
 
 def compare_results(where: str | Path, results: Results) -> dict[str, list[ClaimVerdict]]:
-    """Compare the runs of a results folder, or of shipped tables, with the published claims; read the curves it needs."""
+    """Compare the runs of a results folder, or of shipped tables, with the published claims; read the curves needed."""
     needed = {name: _with_curves(name, runs) for name, runs in results.items()}
     curves = source.curves(where, {name: runs for name, runs in needed.items() if runs})
     return compare_published(results, curves, source.tallies(where))
