@@ -14,7 +14,7 @@ from nalm.discover.certificate.verdict import Verdict
 from nalm.discover.law import Law
 from nalm.discover.law.expression import Array
 from nalm.discover.selection.answer import Listed
-from nalm.discover.selection.intervals import FittedNumber
+from nalm.discover.selection.intervals import FittedNumber, Uncertainty
 from nalm.errors import NALMError, unknown
 
 SELECT = ("evidence", "knee", "accurate")  # besides a place: how a law of the front is taken
@@ -31,12 +31,14 @@ class Candidate:
     certificate: Certificate | None = None  # None: not tested
     worse: float = 0.0  # -2 log likelihood and price of the law, above those of the chosen one
     constants: tuple[FittedNumber, ...] = ()  # the fitted numbers with their intervals
+    uncertainty: Uncertainty | None = None  # of predictions; None: not known
 
     @classmethod
     def of(cls, listed: Listed, names: tuple[str, ...]) -> Self:
         """Give the inputs of a law their names."""
         law = Law(listed.node, names)
-        return cls(law, listed.error, listed.stage, listed.certificate, listed.worse, listed.constants)
+        known = listed.constants, listed.uncertainty
+        return cls(law, listed.error, listed.stage, listed.certificate, listed.worse, *known)
 
     @property
     def size(self) -> int:
@@ -122,11 +124,13 @@ class FittedLaw:
     certificate: Certificate
     considered: Sequence[Candidate | Equation]  # a candidate becomes text only on request: that takes time
     nearest: list[float]  # the smallest size of each denominator of the law on the rows of the fit
+    uncertainty: Uncertainty | None = None  # None: of an exact law, or not known
 
     @classmethod
     def of(cls, found: Discovery, x: Array) -> Self:
         """Keep what a search found on these rows."""
-        return cls(found.law, found.certificate, found.candidates, nearest(found.law, x))
+        known = found.candidates[0].uncertainty if found.candidates else None
+        return cls(found.law, found.certificate, found.candidates, nearest(found.law, x), known)
 
     @property
     def equations(self) -> list[Equation]:
@@ -141,3 +145,11 @@ class FittedLaw:
     def support(self, x: Array) -> NDArray[np.str_]:
         """Return a word for each row: inside, outside, singular, overflow or undefined."""
         return support(self.law, self.certificate.domain, self.nearest, x)
+
+    def interval(self, x: Array) -> Array:
+        """Return the 95% interval of a new measurement on each row, (rows, 2); an exact law leaves none."""
+        if self.certificate.verdict == Verdict.EXACT:
+            return np.repeat(self.law.predict(x)[:, None], 2, 1)
+        if self.uncertainty is None:
+            raise NALMError("The law was found with noise=0 and has no intervals: fit with noise=None.")
+        return self.uncertainty.interval(self.law.expression, x)

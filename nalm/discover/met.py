@@ -17,8 +17,8 @@ from nalm.discover.fit.snap import gauged
 from nalm.discover.law.expression import Node, Sum, evaluate, numbers, size
 from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem, TimeUpError
-from nalm.discover.selection.answer import SMALL, Listed, Selection
-from nalm.discover.selection.rows import distinct
+from nalm.discover.selection.answer import SMALL, Listed, Selection, uncertainty_of
+from nalm.discover.selection.rows import Observations, distinct
 from nalm.discover.selection.structure import structure
 
 REFITTED, SIMPLIFIED = 60, 6  # how many candidates are refitted, and how many simplified, under noise
@@ -139,6 +139,8 @@ class Met:
         if many and not first.certificate and before[1].verdict == Verdict.NONE:
             form = structure(before[0])
             others = [law for law in front if structure(law.node) != form]
-            return before, [Listed(before[0], *self.met[before[0]], before[1]), *others]
+            error, stage = self.met[before[0]]
+            known = uncertainty_of(before[0], Observations.of(problem))
+            return before, [Listed(before[0], error, stage, before[1], uncertainty=known), *others]
         assert first.certificate is not None
         return (first.node, first.certificate, first.stage), front

@@ -169,20 +169,24 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         named = getattr(self, "feature_names_in_", names)
         return None if named is None else list(check_count(named, self.n_features_in_))
 
-    def predict(self, X: Any, return_support: bool = False) -> Any:  # noqa: N803
+    def predict(self, X: Any, return_support: bool = False, return_interval: bool = False) -> Any:  # noqa: N803
         """Evaluate the law on every row; with ``return_support`` also return a word for each row.
 
         The words: inside or outside the range of the data, singular (something the law divides by is far smaller than
-        ever seen), overflow, or undefined (a root of a negative number).
+        ever seen), overflow, or undefined (a root of a negative number). With ``return_interval`` also return the ends
+        of the interval, (rows, 2), in which a new measurement lies with 95% confidence if the law is right: they
+        follow from the noise, additive, relative or given as the certificate says, and from the errors of the numbers.
         """
         check_is_fitted(self)
         x = validate_data(self, X, reset=False, dtype=np.float64)
         with np.errstate(all="ignore"):
-            y = np.stack([f.law.predict(x) for f in self.found_], 1)
-        if not return_support:
-            return y if self.several_ else y[:, 0]
-        words = np.stack([f.support(x) for f in self.found_], 1)
-        return (y, words) if self.several_ else (y[:, 0], words[:, 0])
+            found = [np.stack([f.law.predict(x) for f in self.found_], 1)]
+            if return_support:
+                found.append(np.stack([f.support(x) for f in self.found_], 1))
+            if return_interval:
+                found.append(np.stack([f.interval(x) for f in self.found_], 1))
+        values = [v if self.several_ else v[:, 0] for v in found]
+        return values[0] if len(values) == 1 else tuple(values)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

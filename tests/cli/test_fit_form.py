@@ -51,3 +51,12 @@ def test_another_law_of_the_front_can_be_taken(path):
     assert second["formula"] == first["candidates"][0]["formula"]
     with pytest.raises(NALMError, match="way to select"):
         run(path, "--columns", "x", "--select", "best")
+
+
+def test_predictions_come_with_intervals_on_request(path, tmp_path):
+    law = tmp_path / "law.json"
+    run(path, "--columns", "x", "--form", "a*sqrt(x) + b", "--save", law)
+    result = CliRunner().invoke(cli.app, ["predict", str(law), str(path), "--intervals", "--json"])
+    found = json.loads(result.stdout)
+    ends = zip(found["low"], found["prediction"], found["high"], strict=True)
+    assert len(found["low"]) == 30 and all(low < y < high for low, y, high in ends)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize, stats
 
-from nalm.discover.form.fit import SHARP, FormModel, fit_form, unit_errors
+from nalm.discover.form.fit import SHARP, FormModel, fit_form, unit_spread
 from nalm.discover.form.text import read_form
 from nalm.discover.law.expression import Array
 from nalm.discover.selection.intervals import LEVEL, FittedNumber
@@ -142,7 +142,7 @@ class _Joint:
         p[places] = table
         r, left = self._residual(p, places), max(self.n - count, 1)
         scatter = float(np.sqrt(r @ r / left))
-        errors = scatter * unit_errors(self._slopes(p, places))
+        errors = scatter * np.sqrt(np.square(unit_spread(self._slopes(p, places))).sum(1))
         wide = float(stats.t.ppf(0.5 + LEVEL / 2, left))
 
         def number(i: int, place: int) -> FittedNumber:

@@ -12,15 +12,18 @@ from nalm.discover.certificate.verdict import Verdict
 from nalm.discover.discovery import Candidate, Discovery
 from nalm.discover.fit.least_squares import solvable
 from nalm.discover.fit.snap import snapped
-from nalm.discover.form.fit import fit_form
+from nalm.discover.form.fit import FormFit, fit_form
 from nalm.discover.law import Law
-from nalm.discover.law.expression import evaluate
+from nalm.discover.law.expression import evaluate, numbers
 from nalm.discover.law.names import check_names
 from nalm.discover.problem import Problem
 from nalm.discover.selection.answer import ALL, looks_like_noise, printed_units
 from nalm.discover.selection.doubts import doubt_of_fit
+from nalm.discover.selection.intervals import Uncertainty
 from nalm.discover.selection.printed import allowed
 from nalm.discover.selection.rows import NoiseKind, Observations
+
+STEP = 1e-5  # of a parameter: between two values of a slope
 
 
 def search_form(
@@ -83,5 +86,18 @@ def search_form(
                 domain_of(node, problem, names),
             )
     constants = tuple(replace(c, name=name) for name, c in found.constants.items())
-    only = Candidate(law, error, "form", certificate, 0.0, constants)
+    only = Candidate(law, error, "form", certificate, 0.0, constants, _uncertainty(found, rows))
     return Discovery(law, certificate, [only], "form", time.monotonic() - began)
+
+
+def _uncertainty(found: FormFit, rows: Observations) -> Uncertainty | None:
+    """Carry the spread of the parameters over to the numbers of the law; None where their count depends on values."""
+    values, count = found.values, len(numbers(found.form.node(found.values)))
+    slopes = np.zeros((count, len(values)))
+    for j, (name, value) in enumerate(values.items()):
+        step = STEP * (abs(value) or 1.0)
+        ends = [numbers(found.form.node({**values, name: value + s * step})) for s in (1, -1)]
+        if len(ends[0]) != count or len(ends[1]) != count:
+            return None
+        slopes[:, j] = (np.array(ends[0]) - np.array(ends[1])) / (2 * step)
+    return Uncertainty.on(rows, slopes @ found.spread, found.scatter, len(values))

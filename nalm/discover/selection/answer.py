@@ -15,9 +15,9 @@ from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem, TimeUpError
 from nalm.discover.selection.choose import ranked
 from nalm.discover.selection.doubts import doubt, rows_to_test
-from nalm.discover.selection.evidence import Fitted, fit
+from nalm.discover.selection.evidence import Fitted, fit, unsettled
 from nalm.discover.selection.front import RIVAL, front
-from nalm.discover.selection.intervals import FittedNumber, constants
+from nalm.discover.selection.intervals import FittedNumber, Uncertainty, constants
 from nalm.discover.selection.outliers import far_rows
 from nalm.discover.selection.printed import holds, last_places, resolved, significant
 from nalm.discover.selection.rounding import rounded
@@ -39,6 +39,7 @@ class Listed:
     certificate: Certificate | None = None  # None: not tested
     worse: float = 0.0  # -2 log likelihood and price, above those of the chosen law
     constants: tuple[FittedNumber, ...] = ()
+    uncertainty: Uncertainty | None = None  # None: not known
 
 
 @dataclass(frozen=True)
@@ -99,9 +100,9 @@ class Selection:
             verdict, tested = words if n == 0 else self._tested(law)
             certificate = self._certificate(short, verdict, tested, alternatives if n == 0 else ())
             worse = law.score - chosen.score if n else 0.0
-            listed.append(
-                Listed(tidied(short.node), law.error, law.stage, certificate, worse, constants(short))
-            )
+            node, known = tidied(short.node), constants(short)
+            sure = Uncertainty.of(short) if node == short.node else uncertainty_of(node, short.rows)
+            listed.append(Listed(node, law.error, law.stage, certificate, worse, known, sure))
         return listed
 
     def _on_all_rows(self, found: Fitted) -> Fitted:
@@ -161,6 +162,11 @@ def _named(law: Listed, far: NDArray[np.int_]) -> Listed:
 
 def _digits_hold(found: Fitted) -> str:
     return f"the law holds to half a unit of the last printed place on all {len(found.rows)} rows."
+
+
+def uncertainty_of(node: Node, rows: Observations) -> Uncertainty:
+    """Return the uncertainty of a law whose numbers were fitted elsewhere, as on these rows."""
+    return Uncertainty.of(Fitted(node, unsettled(node, rows.x), rows, ""))
 
 
 def looks_like_noise(rows: Observations, scatter: float) -> str:

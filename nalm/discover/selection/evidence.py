@@ -66,8 +66,8 @@ class Fitted:
         return int(self.free.sum())
 
     @cached_property
-    def _curvature(self) -> tuple[Array, Array]:
-        """The standard error of every free number, and the leverage of every row."""
+    def _curvature(self) -> tuple[Array, Array, Mask]:
+        """The leverage of every row, directions of the free numbers by their standard error, and which are known."""
         _, slopes = tangent(self.rows.seen(self.node), self.rows.x)
         slopes = slopes[:, self.rows.mask(self.free)] / self.rows.error[:, None]
         slopes = np.nan_to_num(slopes, nan=0.0, posinf=0.0, neginf=0.0)
@@ -77,8 +77,8 @@ class Fitted:
         kept = singular > 1e-13 * singular.max(initial=0.0)
         inverse = np.where(kept, 1 / np.where(kept, singular, 1.0), np.inf)
         with np.errstate(all="ignore"):
-            spread = np.sqrt(((right.T * inverse) ** 2).sum(1)) / norm * self.scatter
-        return np.nan_to_num(spread, nan=np.inf), (left[:, kept] ** 2).sum(1)
+            directions = right.T * inverse / norm[:, None] * self.scatter
+        return (left[:, kept] ** 2).sum(1), directions, kept
 
     @property
     def scatter(self) -> float:
@@ -92,13 +92,23 @@ class Fitted:
     def errors(self) -> Array:
         """The standard error of every number; 0 for those that were not fitted."""
         found = np.zeros(len(self.free))
-        found[self.free] = self._curvature[0]
+        _, directions, _ = self._curvature
+        with np.errstate(all="ignore"):
+            found[self.free] = np.nan_to_num(np.sqrt((directions**2).sum(1)), nan=np.inf)
+        return found
+
+    @property
+    def spread(self) -> Array:
+        """A root of the covariance of the numbers, (numbers, directions), without what the rows do not determine."""
+        _, directions, known = self._curvature
+        found = np.zeros((len(self.free), int(known.sum())))
+        found[self.free] = directions[:, known]
         return found
 
     @cached_property
     def left_out(self) -> Array:
         """Residuals of each row when the law is fitted to the other rows (to first order)."""
-        _, leverage = self._curvature
+        leverage = self._curvature[0]
         with np.errstate(all="ignore"):
             return np.where(leverage < 1 - HELD, self.rows.residual(self.node) / (1 - leverage), np.inf)
 
