@@ -37,6 +37,12 @@ def fit(
         typer.Option(help="Fit this form instead of searching: 'a*T*n/V + b'; other names are parameters."),
     ] = "",
     error: Annotated[str, typer.Option(help="The column with the standard error of the target.")] = "",
+    groups: Annotated[
+        str,
+        typer.Option(
+            help="The column with the group of each row: one law, with numbers of each group's own."
+        ),
+    ] = "",
     select: Annotated[
         str, typer.Option(help="Which law of the front: evidence, knee, accurate, or its place: 0, 1, ...")
     ] = "evidence",
@@ -49,17 +55,18 @@ def fit(
     json: Json = False,
 ) -> None:
     """Find the law behind a table, and say what is proven of it."""
-    from nalm.cli import fit_output, tabular
+    from nalm.cli import fit_output, fit_screen, tabular
 
     tabular.refuse_overwriting(data, save, html)
     if html is not None:
         from nalm.report import fit_page
 
         fit_page.needed()
-    table = tabular.read(data, target, f"{columns},{error}" if columns and error else columns or None)
+    named = f"{columns},{error}" if columns and error else columns or None
+    table = tabular.read(data, target, named, groups or None)
     table, errors = _without(table, error) if error else (table, None)
     if not json:
-        fit_output.print_warnings(table)
+        fit_screen.print_warnings(table)
     x_unit, y_units = _units(x_units, table.names), _units(y_unit, table.targets)
     found = _search(
         table,
@@ -81,7 +88,7 @@ def fit(
     if json:
         print_json(result)
         return
-    fit_output.print_result(found, table, result)
+    fit_screen.print_result(found, table, result)
     for path, what in ((save, "The law"), (html, "The page")):
         if path is not None:
             typer.echo(f"{what} is in {path}.")
@@ -141,7 +148,7 @@ def _search(
     random_state: int,
 ) -> "NALMRegressor":
     """Fit the regressor to a table."""
-    from nalm.cli.fit_output import elapsed_time
+    from nalm.cli.fit_screen import elapsed_time
     from nalm.discover.regressor import NALMRegressor
     from nalm.errors import NALMError
 
@@ -159,7 +166,7 @@ def _search(
     )
     try:
         with elapsed_time(max_time):
-            found.fit(table.x, table.y, list(table.names), errors)
+            found.fit(table.x, table.y, list(table.names), errors, table.labels)
     except KeyboardInterrupt as stopped:
         typer.echo("Stopped. --max-time ends a search with its best candidate.", err=True)
         raise typer.Exit(code(stopped)) from None

@@ -29,6 +29,9 @@ def predict(
     law: Annotated[Path, typer.Argument(help="What nalm fit --save wrote.")],
     data: Annotated[Path, typer.Argument(help="A CSV, TSV or Parquet file with the columns of the law.")],
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Write the CSV there.")] = None,
+    groups: Annotated[
+        str, typer.Option(help="The column with the group of each row, if the law has numbers of groups.")
+    ] = "",
     intervals: Annotated[
         bool, typer.Option("--intervals", help="Also the 95% interval of a new measurement: low and high.")
     ] = False,
@@ -50,7 +53,7 @@ def predict(
     columns: dict[str, list[Any]] = {name: [] for name in names}
     words: Counter[str] = Counter()
     with _csv_writer(out, json) as put:
-        blocks = _predictions(found, data, intervals)
+        blocks = _predictions(found, data, intervals, groups)
         first = list(islice(blocks, 1))  # an error is raised before anything is written
         put([names])
         for y, support, ends in chain(first, blocks):
@@ -82,7 +85,7 @@ def _summary(words: "dict[str, int]") -> str:
 
 
 def _predictions(
-    found: "NALMRegressor", data: Path, intervals: bool
+    found: "NALMRegressor", data: Path, intervals: bool, groups: str
 ) -> "Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]":
     """Yield predictions, support and intervals, block by block; columns that the law does not use may be missing."""
     import numpy as np
@@ -91,7 +94,9 @@ def _predictions(
 
     columns = [str(n) for n in getattr(found, "feature_names_in_", found.names_)]
     found.__dict__.pop("feature_names_in_", None)  # rows come as arrays: they have no names to compare
-    used = sorted({found.names_.index(n) for law in found.laws_ for n in law.inputs})
+    used = sorted({found.names_.index(n) for law in found.laws_ for n in law.inputs if n in found.names_})
+    labels = np.array(tabular.labels(data, groups)) if groups else None
+    row = 0
     for block in tabular.blocks(data, [columns[i] for i in used] or tabular.header(data)[:1]):
         x = np.ones((len(block), len(columns)))
         x[:, used] = block[:, : len(used)]
@@ -100,9 +105,11 @@ def _predictions(
         words = np.full(y.shape, "missing", dtype="<U9")
         ends = np.full((*y.shape, 2), np.nan)
         if there.any():
-            values = found.predict(x[there], return_support=True, return_interval=intervals)
+            which = None if labels is None else labels[row : row + len(x)][there]
+            values = found.predict(x[there], return_support=True, return_interval=intervals, groups=which)
             for whole, part in zip((y, words, ends), values, strict=False):
                 whole[there] = part.reshape(-1, *whole.shape[1:])
+        row += len(x)
         yield y, words, ends
 
 

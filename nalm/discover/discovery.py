@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from nalm.discover.certificate import Certificate
 from nalm.discover.certificate.support import nearest, support
 from nalm.discover.certificate.verdict import Verdict
+from nalm.discover.grouped.law import Groups
 from nalm.discover.law import Law
 from nalm.discover.law.expression import Array
 from nalm.discover.selection.answer import Listed
@@ -32,6 +33,7 @@ class Candidate:
     worse: float = 0.0  # -2 log likelihood and price of the law, above those of the chosen one
     constants: tuple[FittedNumber, ...] = ()  # the fitted numbers with their intervals
     uncertainty: Uncertainty | None = None  # of predictions; None: not known
+    groups: Groups | None = None  # of a law with own constants of groups
 
     @classmethod
     def of(cls, listed: Listed, names: tuple[str, ...]) -> Self:
@@ -125,12 +127,22 @@ class FittedLaw:
     considered: Sequence[Candidate | Equation]  # a candidate becomes text only on request: that takes time
     nearest: list[float]  # the smallest size of each denominator of the law on the rows of the fit
     uncertainty: Uncertainty | None = None  # None: of an exact law, or not known
+    groups: Groups | None = None  # of a law with own constants of groups, which are its last inputs
 
     @classmethod
-    def of(cls, found: Discovery, x: Array) -> Self:
-        """Keep what a search found on these rows."""
-        known = found.candidates[0].uncertainty if found.candidates else None
-        return cls(found.law, found.certificate, found.candidates, nearest(found.law, x), known)
+    def of(cls, found: Discovery, x: Array, labels: Any = None) -> Self:
+        """Keep what a search found on these rows; ``labels`` are their groups, if it was a search in groups."""
+        first = found.candidates[0]
+        kept = cls(found.law, found.certificate, found.candidates, [], first.uncertainty, first.groups)
+        return replace(kept, nearest=nearest(found.law, kept.inputs(x, labels)))
+
+    def inputs(self, x: Array, labels: Any) -> Array:
+        """Return the inputs of the law: the columns, and the own constants of the group of each row."""
+        if self.groups is None:
+            if labels is not None:
+                raise NALMError("The law was found without groups: leave groups out.")
+            return x
+        return np.column_stack([x, self.groups.columns(labels, len(x))])
 
     @property
     def equations(self) -> list[Equation]:
@@ -142,14 +154,20 @@ class FittedLaw:
             for c in self.considered
         ]
 
-    def support(self, x: Array) -> NDArray[np.str_]:
-        """Return a word for each row: inside, outside, singular, overflow or undefined."""
-        return support(self.law, self.certificate.domain, self.nearest, x)
+    def predict(self, x: Array, labels: Any = None) -> Array:
+        """Evaluate the law on every row."""
+        return self.law.predict(self.inputs(x, labels))
 
-    def interval(self, x: Array) -> Array:
+    def support(self, x: Array, labels: Any = None) -> NDArray[np.str_]:
+        """Return a word for each row: inside, outside, singular, overflow or undefined."""
+        return support(self.law, self.certificate.domain, self.nearest, self.inputs(x, labels))
+
+    def interval(self, x: Array, labels: Any = None) -> Array:
         """Return the 95% interval of a new measurement on each row, (rows, 2); an exact law leaves none."""
         if self.certificate.verdict == Verdict.EXACT:
-            return np.repeat(self.law.predict(x)[:, None], 2, 1)
+            return np.repeat(self.predict(x, labels)[:, None], 2, 1)
+        if self.groups is not None:
+            return self.groups.interval(x, labels)
         if self.uncertainty is None:
             raise NALMError("The law was found with noise=0 and has no intervals: fit with noise=None.")
         return self.uncertainty.interval(self.law.expression, x)

@@ -44,6 +44,11 @@ class FittedLaws:
         """The candidates, best first."""
         return self._each([f.equations for f in self.found_])
 
+    @property
+    def groups_(self) -> Any:
+        """The own constants of each group, by label and name, with their intervals; None without groups."""
+        return self._each([None if f.groups is None else f.groups.own for f in self.found_])
+
     def sympy(self) -> Any:
         """Return the law in SymPy."""
         self._check()

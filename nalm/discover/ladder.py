@@ -67,16 +67,25 @@ def search(
     problem = Problem.from_table(
         x, y, seed=seed, noise=noise, max_time=max_time, x_units=x_units, y_unit=y_unit
     ).with_errors(y_err, sample_weight, digits)
-    state = Search(problem, check_names(names, problem.inputs), select(stages), watch)
-    with np.errstate(all="ignore"):  # candidates may overflow; what is not finite is never certified
-        with contextlib.suppress(TimeUpError):
-            state.find_exact()
-            if state.certified is None:
-                state.find_under_noise()
-            if not state.done and not state.noisy:
-                with contextlib.suppress(KeyboardInterrupt):  # the best law so far is kept
-                    state.find_exact(patient=True)
+    state = explored(problem, check_names(names, problem.inputs), select(stages), watch)
+    with np.errstate(all="ignore"):
         return state.discovery(began)
+
+
+def explored(
+    problem: Problem, names: tuple[str, ...], stages: dict[str, Stage], watch: Watch | None = None
+) -> "Search":
+    """Try the stages on a problem; return the search with all laws that it met."""
+    state = Search(problem, names, stages, watch)
+    # candidates may overflow; what is not finite is never certified
+    with np.errstate(all="ignore"), contextlib.suppress(TimeUpError):
+        state.find_exact()
+        if state.certified is None:
+            state.find_under_noise()
+        if not state.done and not state.noisy:
+            with contextlib.suppress(KeyboardInterrupt):  # the best law so far is kept
+                state.find_exact(patient=True)
+    return state
 
 
 class Search(Met):

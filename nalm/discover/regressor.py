@@ -9,17 +9,19 @@ from typing import Any, Self
 import numpy as np
 
 from nalm.discover import Discovery, search
+from nalm.discover.arguments import numbers_in, print_line, seconds_of, seed_of
 from nalm.discover.discovery import Equation as Equation
 from nalm.discover.discovery import FittedLaw
 from nalm.discover.fitted import FittedLaws
-from nalm.discover.form.search import search_form
+from nalm.discover.form.search import search_form, search_form_groups
+from nalm.discover.grouped.search import search_groups
 from nalm.discover.law.files import load
 from nalm.discover.law.names import check_count, check_distinct, clean_names
 from nalm.errors import NALMError
 
 try:
     from sklearn.base import BaseEstimator, RegressorMixin
-    from sklearn.utils import Tags, check_random_state
+    from sklearn.utils import Tags
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError:
     raise NALMError("NALMRegressor needs scikit-learn 1.6 or newer: pip install 'nalm[sklearn]'.") from None
@@ -94,18 +96,26 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, names: Sequence[str] | None = None, y_err: Any = None) -> Self:  # noqa: N803
+    def fit(
+        self,
+        X: Any,  # noqa: N803
+        y: Any,
+        names: Sequence[str] | None = None,
+        y_err: Any = None,
+        groups: Any = None,
+    ) -> Self:
         """Search for the law of each column of y; ``names`` are used where the columns of X have none.
 
-        ``y_err`` is the standard error of y on each row.
+        ``y_err`` is the standard error of y on each row. ``groups`` is a label for each row: then one law is looked
+        for, with numbers that all groups share and numbers that each has of its own (``groups_``).
         """
         began = time.monotonic()
-        end = began + self._seconds()
+        end = began + seconds_of(self.max_time)
         check_distinct(getattr(X, "columns", ()))
         x, y = validate_data(
             self,
             X,
-            _numbers(y),
+            numbers_in(y),
             dtype=(np.float64, np.float32),
             y_numeric=True,
             multi_output=True,
@@ -116,18 +126,31 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         self.several_ = y.ndim == 2 and y.shape[1] > 1
         targets = y.reshape(len(y), -1).T
         units = self._units(len(targets))
-        seed = self._seed()
+        seed = seed_of(self.random_state)
         found: list[FittedLaw] = []
         for k, target in enumerate(targets):
             given = max((end - time.monotonic()) / (len(targets) - k), 1e-3)
-            discovery = self._found(x, target, seed, given, units[k], y_err)
-            found.append(FittedLaw.of(discovery, x.astype(np.float64)))
+            discovery = self._found(x, target, seed, given, units[k], y_err, groups)
+            found.append(FittedLaw.of(discovery, x.astype(np.float64), groups))
         self.found_ = tuple(found)
         self.seconds_ = time.monotonic() - began
         return self
 
-    def _found(self, x: Any, y: Any, seed: int, seconds: float, unit: str | None, y_err: Any) -> Discovery:
+    def _found(
+        self, x: Any, y: Any, seed: int, seconds: float, unit: str | None, y_err: Any, groups: Any
+    ) -> Discovery:
         """Search for the law of one output, or fit the given form to it."""
+        limit = None if self.max_time is None else seconds
+        if groups is not None:
+            if unit is not None or self.X_units is not None:
+                raise NALMError("groups cannot be combined with units of measurement: leave one of them out.")
+            if self.form is not None:
+                if y_err is not None:
+                    raise NALMError("A form is fitted to groups without y_err: leave one of them out.")
+                return search_form_groups(self.form, x, y, groups, self.names_, seed=seed)
+            return search_groups(
+                x, y, groups, self.names_, seed=seed, max_time=limit, stages=self.stages, y_err=y_err
+            ).selected(self.select)
         if self.form is not None:
             return search_form(self.form, x, y, self.names_, seed=seed, y_err=y_err, digits=self.digits)
         return search(
@@ -136,27 +159,14 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
             self.names_,
             noise=self.noise,
             seed=seed,
-            max_time=None if self.max_time is None else seconds,
+            max_time=limit,
             stages=self.stages,
             x_units=self.X_units,
             y_unit=unit,
             y_err=y_err,
             digits=self.digits,
-            watch=_print if self.verbose else None,
+            watch=print_line if self.verbose else None,
         ).selected(self.select)
-
-    def _seconds(self) -> float:
-        match self.max_time:
-            case None:
-                return np.inf
-            case int() | float() | np.number() if self.max_time > 0 and self.max_time is not True:
-                return float(self.max_time)
-        raise NALMError(f"max_time is a number of seconds above 0, or None, got {self.max_time!r}.")
-
-    def _seed(self) -> int:
-        if self.random_state is None or isinstance(self.random_state, int | np.integer):
-            return int(self.random_state or 0)
-        return int(check_random_state(self.random_state).randint(2**31))
 
     def _units(self, outputs: int) -> list[str | None]:
         if self.y_unit is None or isinstance(self.y_unit, str):
@@ -169,22 +179,29 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         named = getattr(self, "feature_names_in_", names)
         return None if named is None else list(check_count(named, self.n_features_in_))
 
-    def predict(self, X: Any, return_support: bool = False, return_interval: bool = False) -> Any:  # noqa: N803
+    def predict(
+        self,
+        X: Any,  # noqa: N803
+        return_support: bool = False,
+        return_interval: bool = False,
+        groups: Any = None,
+    ) -> Any:
         """Evaluate the law on every row; with ``return_support`` also return a word for each row.
 
         The words: inside or outside the range of the data, singular (something the law divides by is far smaller than
         ever seen), overflow, or undefined (a root of a negative number). With ``return_interval`` also return the ends
         of the interval, (rows, 2), in which a new measurement lies with 95% confidence if the law is right: they
         follow from the noise, additive, relative or given as the certificate says, and from the errors of the numbers.
+        ``groups`` is the label of each row, if the law was fitted to groups.
         """
         check_is_fitted(self)
         x = validate_data(self, X, reset=False, dtype=np.float64)
         with np.errstate(all="ignore"):
-            found = [np.stack([f.law.predict(x) for f in self.found_], 1)]
+            found = [np.stack([f.predict(x, groups) for f in self.found_], 1)]
             if return_support:
-                found.append(np.stack([f.support(x) for f in self.found_], 1))
+                found.append(np.stack([f.support(x, groups) for f in self.found_], 1))
             if return_interval:
-                found.append(np.stack([f.interval(x) for f in self.found_], 1))
+                found.append(np.stack([f.interval(x, groups) for f in self.found_], 1))
         values = [v if self.several_ else v[:, 0] for v in found]
         return values[0] if len(values) == 1 else tuple(values)
 
@@ -193,7 +210,8 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         """Read what ``save`` wrote; nothing in the file is executed."""
         self = cls()
         self.found_, self.columns_, self.several_ = load(Path(path))
-        self.names_ = self.laws_[0].names
+        own = 0 if self.found_[0].groups is None else len(self.found_[0].groups.names)
+        self.names_ = self.laws_[0].names[: len(self.laws_[0].names) - own]
         self.n_features_in_ = len(self.names_)
         self.seconds_ = 0.0
         if self.columns_ is not None:
@@ -204,20 +222,3 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-
-def _numbers(y: Any) -> Any:
-    """Convert targets that are numbers written as text."""
-    if y is None or (hasattr(y, "dtype") and y.dtype.kind in "fiub"):
-        return y
-    array = np.asarray(y)
-    if array.dtype.kind not in "US":
-        return y
-    try:
-        return array.astype(np.float64)
-    except ValueError as error:
-        raise NALMError(f"y must hold numbers: {error}.") from None
-
-
-def _print(message: str) -> None:
-    print(message, flush=True)

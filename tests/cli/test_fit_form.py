@@ -60,3 +60,28 @@ def test_predictions_come_with_intervals_on_request(path, tmp_path):
     found = json.loads(result.stdout)
     ends = zip(found["low"], found["prediction"], found["high"], strict=True)
     assert len(found["low"]) == 30 and all(low < y < high for low, y, high in ends)
+
+
+def test_a_column_of_groups_gives_each_group_its_own_constants(tmp_path):
+    t = np.tile(np.linspace(0.5, 6, 8), 3)
+    which = np.repeat(["wild type", "mutant", "2"], 8)
+    y = np.repeat([2.0, 5.0, 3.0], 8) * np.exp(-0.4 * t + 0.01 * np.random.default_rng(0).standard_normal(24))
+    with (tmp_path / "g.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("t", "strain", "y"), *zip(t, which, y, strict=True)])
+    options = tmp_path / "g.csv", "--groups", "strain", "--form", "log(y) = A - k*t"
+    found = json.loads(run(*options, "--json", "--save", tmp_path / "law.json"))
+    assert found["columns"] == ["t"] and list(found["groups"]) == ["wild type", "mutant", "2"]
+    assert found["groups"]["mutant"][0]["value"] == pytest.approx(np.log(5), rel=0.02)
+    assert "wild type" in run(*options)
+    arguments = [
+        "predict",
+        str(tmp_path / "law.json"),
+        str(tmp_path / "g.csv"),
+        "--groups",
+        "strain",
+        "--json",
+    ]
+    again = json.loads(CliRunner().invoke(cli.app, arguments).stdout)
+    assert again["prediction"] == pytest.approx(y.tolist(), rel=0.05)
+    with pytest.raises(NALMError, match="holds the groups"):
+        run(tmp_path / "g.csv", "--groups", "t", "--columns", "t", "--form", "a*t")

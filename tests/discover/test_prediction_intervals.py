@@ -6,8 +6,8 @@ import pytest
 from nalm import NALMError, NALMRegressor
 
 FORMS = {
-    "additive": "a*x0/x1**p + b",
-    "given": "a*x0/x1**p + b",
+    "additive": "a*x0/x1**2 + b",
+    "given": "a*x0/x1**2 + b",
     "relative": "log(y) = a + log(x0) - p*log(x1)",
 }
 

@@ -9,6 +9,7 @@ from scipy import optimize, stats
 
 from nalm.discover.form.calculation import Calculation
 from nalm.discover.form.text import Form, read_form, symbol
+from nalm.discover.grouped.joint import SHARP, unit_spread
 from nalm.discover.law.expression import Array
 from nalm.discover.selection.intervals import LEVEL, FittedNumber
 from nalm.errors import NALMError
@@ -17,7 +18,6 @@ DRAWN, REFINED = 400, 12  # random starts for each nonlinear parameter; how many
 AGAIN, REFINED_AGAIN = 150, 6  # the same around the best fit so far,
 PATIENCE = 2  # until that stays the best so many times
 WIDE = 2.0  # decades up and down, of starts
-SHARP = 1e-15  # of steps and of the sum of squares, when a fit ends
 POLISHED = 20  # steps of Gauss-Newton at the end
 
 
@@ -223,12 +223,3 @@ def _least(residual: Callable[[Array], Array], start: Array) -> Array:
     except (ValueError, np.linalg.LinAlgError):
         return start
     return np.asarray(found.x)
-
-
-def unit_spread(slopes: Array) -> Array:
-    """Return a root of the covariance of the parameters for noise of size 1, (parameters, directions)."""
-    size = np.sqrt((slopes**2).sum(0))
-    size = np.where(size > 0, size, 1.0)
-    _, singular, right = np.linalg.svd(slopes / size, full_matrices=False)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.nan_to_num((right.T / singular) / size[:, None], nan=np.inf)

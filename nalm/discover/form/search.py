@@ -1,7 +1,7 @@
 """A fit of a known form in the shape of a search: law, certificate, and the constants by name."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,15 +13,19 @@ from nalm.discover.discovery import Candidate, Discovery
 from nalm.discover.fit.least_squares import solvable
 from nalm.discover.fit.snap import snapped
 from nalm.discover.form.fit import FormFit, fit_form
+from nalm.discover.form.groups import fit_groups
+from nalm.discover.form.text import Form
+from nalm.discover.grouped.law import Group, Groups, checked_labels
+from nalm.discover.grouped.verdict import certificate_of_groups
 from nalm.discover.law import Law
-from nalm.discover.law.expression import evaluate, numbers
+from nalm.discover.law.expression import Array, evaluate, numbers
 from nalm.discover.law.names import check_names
 from nalm.discover.problem import Problem
 from nalm.discover.selection.answer import ALL, looks_like_noise, printed_units
 from nalm.discover.selection.doubts import doubt_of_fit
 from nalm.discover.selection.intervals import Uncertainty
 from nalm.discover.selection.printed import allowed
-from nalm.discover.selection.rows import NoiseKind, Observations
+from nalm.discover.selection.rows import NoiseKind, Observations, in_table_order
 
 STEP = 1e-5  # of a parameter: between two values of a slope
 
@@ -90,14 +94,65 @@ def search_form(
     return Discovery(law, certificate, [only], "form", time.monotonic() - began)
 
 
+def search_form_groups(
+    form: str,
+    x: Any,
+    y: Any,
+    groups: Any,
+    names: Sequence[str] | None = None,
+    *,
+    seed: int = 0,
+) -> Discovery:
+    """Fit a form to groups of rows; parameters that differ between groups are further inputs of the law.
+
+    >>> t = np.tile(np.linspace(0.5, 6, 12), 2)[:, None]
+    >>> y = np.repeat([2.0, 5.0], 12) * np.exp(-0.4 * t[:, 0]) + 0.01 * np.sin(9 * t[:, 0])
+    >>> found = search_form_groups("N*exp(-k*t)", t, y, np.repeat(["old", "new"], 12), ["t"])
+    >>> found.candidates[0].groups.names
+    ('N',)
+    """
+    began = time.monotonic()
+    whole = Problem.from_table(x, y, seed=seed)
+    names = check_names(names, whole.inputs)
+    rows = in_table_order(whole)
+    labels = checked_labels(groups, len(rows))
+    found = fit_groups(form, rows.x, rows.y, names, labels, seed=seed)
+    own = tuple(n for n in found.form.parameters if n not in found.shared)
+    common = replace(found.form, columns=(*names, *own), parameters=tuple(found.shared))
+    noise = NoiseKind.RELATIVE if found.form.of_logarithm else NoiseKind.ADDITIVE
+    rows = replace(rows, noise=noise)
+    parts = {}
+    for label, numbers_of in found.own.items():
+        values, node = found.values(label), found.form.node(found.values(label))
+        spread = _carried(found.form, values, found.spreads[label])
+        spread = np.full((len(numbers(node)), 1), np.inf) if spread is None else spread
+        sure = Uncertainty.on(rows, spread, found.scatter, len(rows) - found.left)
+        parts[label] = Group(tuple(numbers_of.values()), node, sure)
+    law = Law(common.node({n: c.value for n, c in found.shared.items()}), (*names, *own))
+    constants = tuple(found.shared.values())
+    kinds = list(found.own)
+    which = np.array([kinds.index(label) for label in labels])
+    first = Candidate(law, np.nan, "form", None, 0.0, constants, None, Groups(own, parts))
+    count = len(rows) - found.left
+    certificate = certificate_of_groups(first, whole, which, noise, found.scatter, count)
+    first = replace(first, certificate=certificate, error=certificate.error)
+    return Discovery(law, certificate, [first], "form", time.monotonic() - began)
+
+
 def _uncertainty(found: FormFit, rows: Observations) -> Uncertainty | None:
-    """Carry the spread of the parameters over to the numbers of the law; None where their count depends on values."""
-    values, count = found.values, len(numbers(found.form.node(found.values)))
+    """Carry the uncertainty of the parameters over to the numbers of the law."""
+    spread = _carried(found.form, found.values, found.spread)
+    return None if spread is None else Uncertainty.on(rows, spread, found.scatter, len(found.values))
+
+
+def _carried(form: Form, values: Mapping[str, float], spread: Array) -> Array | None:
+    """Carry the spread of parameters over to the numbers of the law; None where their count depends on values."""
+    count = len(numbers(form.node(values)))
     slopes = np.zeros((count, len(values)))
     for j, (name, value) in enumerate(values.items()):
         step = STEP * (abs(value) or 1.0)
-        ends = [numbers(found.form.node({**values, name: value + s * step})) for s in (1, -1)]
+        ends = [numbers(form.node({**values, name: value + s * step})) for s in (1, -1)]
         if len(ends[0]) != count or len(ends[1]) != count:
             return None
         slopes[:, j] = (np.array(ends[0]) - np.array(ends[1])) / (2 * step)
-    return Uncertainty.on(rows, slopes @ found.spread, found.scatter, len(values))
+    return np.asarray(slopes @ spread)

@@ -133,12 +133,18 @@ def price(node: Node, free: Mask, rows: Observations) -> float:
     n, k = len(rows), int(free.sum()) + (rows.noise != NoiseKind.GIVEN)
     if n <= k:
         return np.inf
+    return shape_price(node, free, rows.x) + 2 * k * (k + 1) / max(n - k - 1, LEAST)
+
+
+def shape_price(node: Node, free: Mask, x: Array) -> float:
+    """Return the price of a law without the term for small samples."""
+    n = len(x)
     powers = np.array([role == "exponent" for role in roles(node)], bool)
     settled = np.array([is_settled(v, r) for v, r in zip(numbers(node), roles(node), strict=True)], bool)
     dear = int((free | (powers & ~settled)).sum())
-    nice = int((movable(node, rows.x) & ~free & ~powers).sum())
+    nice = int((movable(node, x) & ~free & ~powers).sum())
     shape = FREE * dear + SYMBOL * size(node) + FUNCTION * functions(node)
-    return float(np.log(n) * shape + nice_price(n) * nice + 2 * k * (k + 1) / max(n - k - 1, LEAST))
+    return float(np.log(n) * shape + nice_price(n) * nice)
 
 
 def nice_price(n: int) -> float:

@@ -138,3 +138,10 @@ def distinct(problem: Problem) -> Problem:
     if len(first) == len(y) or len(np.unique(x, axis=0)) < len(first):
         return problem
     return without(problem, np.setdiff1d(np.arange(len(y)), first))
+
+
+def in_table_order(problem: Problem) -> Observations:
+    """Return all rows of a problem in the order of the table."""
+    rows = Observations.of(problem, len(problem.order))
+    back = np.argsort(problem.order)
+    return Observations(rows.x[back], rows.y[back], rows.noise, rows.error[back])
