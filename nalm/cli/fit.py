@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from nalm.cli.tabular import Table
     from nalm.discover.regressor import NALMRegressor
 
+    Errors = tuple[np.ndarray | None, np.ndarray | None]  # of y and of x
+
 
 @app.command()
 def fit(
@@ -37,6 +39,12 @@ def fit(
         typer.Option(help="Fit this form instead of searching: 'a*T*n/V + b'; other names are parameters."),
     ] = "",
     error: Annotated[str, typer.Option(help="The column with the standard error of the target.")] = "",
+    x_error: Annotated[
+        str, typer.Option(help="Columns with the standard errors of columns: a=da,b=db; with --error.")
+    ] = "",
+    bootstrap: Annotated[
+        int, typer.Option(help="Intervals of numbers from so many draws of the rows; 0: from the curvature.")
+    ] = 0,
     groups: Annotated[
         str,
         typer.Option(
@@ -62,9 +70,11 @@ def fit(
         from nalm.report import fit_page
 
         fit_page.needed()
-    named = f"{columns},{error}" if columns and error else columns or None
+    of_columns = _pairs(x_error)
+    beside = dict.fromkeys([*([error] if error else []), *of_columns.values()])
+    named = ",".join([columns, *beside]) if columns else None
     table = tabular.read(data, target, named, groups or None)
-    table, errors = _without(table, error) if error else (table, None)
+    table, errors = _without(table, error, of_columns)
     if not json:
         fit_screen.print_warnings(table)
     x_unit, y_units = _units(x_units, table.names), _units(y_unit, table.targets)
@@ -78,6 +88,7 @@ def fit(
         form=form or None,
         select=int(select) if select.lstrip("-").isdigit() else select,
         digits=digits,
+        bootstrap=bootstrap,
         random_state=seed,
     )
     result = fit_output.to_json(found, table, data)
@@ -120,23 +131,47 @@ def _units(text: str, names: Sequence[str]) -> list[str] | None:
     return [given[n] for n in names]
 
 
-def _without(table: "Table", name: str) -> "tuple[Table, np.ndarray]":
-    """Take the column of standard errors out of a table; return both."""
+def _pairs(text: str) -> dict[str, str]:
+    """Read pairs of columns and their errors.
+
+    >>> _pairs("a=da, b=db")
+    {'a': 'da', 'b': 'db'}
+    """
+    from nalm.errors import NALMError
+
+    parts = [part.partition("=") for part in text.split(",")] if text.strip() else []
+    if wrong := [name for name, sign, error in parts if not (name.strip() and sign and error.strip())]:
+        raise NALMError(f"--x-error names pairs such as a=da,b=db, got {wrong[0].strip()!r}.")
+    return {name.strip(): error.strip() for name, _, error in parts}
+
+
+def _without(table: "Table", error: str, of_columns: dict[str, str]) -> "tuple[Table, Errors]":
+    """Take the columns of standard errors out of a table; return both: the errors of y, and of x or None."""
     from dataclasses import replace
+
+    import numpy as np
 
     from nalm.errors import unknown
 
-    if name not in table.names:
-        raise unknown("column of errors", name, table.names)
-    j = table.names.index(name)
-    kept = [k for k in range(len(table.names)) if k != j]
+    beside = [*([error] if error else []), *of_columns.values()]
+    for name in beside:
+        if name not in table.names:
+            raise unknown("column of errors", name, table.names)
+    kept = [k for k, name in enumerate(table.names) if name not in beside]
     names = tuple(table.names[k] for k in kept)
-    return replace(table, names=names, x=table.x[:, kept]), table.x[:, j]
+    x_err = np.zeros((len(table.x), len(names))) if of_columns else None
+    for name, of in of_columns.items():
+        if name not in names:
+            raise unknown("column with an error", name, names)
+        assert x_err is not None
+        x_err[:, names.index(name)] = table.x[:, table.names.index(of)]
+    y_err = table.x[:, table.names.index(error)] if error else None
+    return replace(table, names=names, x=table.x[:, kept]), (y_err, x_err)
 
 
 def _search(
     table: "Table",
-    errors: "np.ndarray | None",
+    errors: "Errors",
     *,
     noise: float | None,
     max_time: float,
@@ -145,6 +180,7 @@ def _search(
     form: str | None,
     select: str | int,
     digits: int | None,
+    bootstrap: int,
     random_state: int,
 ) -> "NALMRegressor":
     """Fit the regressor to a table."""
@@ -162,11 +198,12 @@ def _search(
         form=form,
         select=select,
         digits=digits,
+        bootstrap=bootstrap,
         random_state=random_state,
     )
     try:
         with elapsed_time(max_time):
-            found.fit(table.x, table.y, list(table.names), errors, table.labels)
+            found.fit(table.x, table.y, list(table.names), errors[0], table.labels, errors[1])
     except KeyboardInterrupt as stopped:
         typer.echo("Stopped. --max-time ends a search with its best candidate.", err=True)
         raise typer.Exit(code(stopped)) from None

@@ -42,7 +42,9 @@ def search(
     y_unit: str | None = None,
     y_err: Any = None,
     sample_weight: Any = None,
+    x_err: Any = None,
     digits: int | None = None,
+    bootstrap: int = 0,
     watch: Watch | None = None,
 ) -> Discovery:
     """Find the law y = f(x) behind a table x (rows, columns), and test what can be said about it.
@@ -54,7 +56,9 @@ def search(
     With ``x_units``, one for each column, and ``y_unit``, such as "m/s^2", only laws of the right dimension are
     considered: numbers have none, terms of a sum have the same, and a constant of nature is a column.
     ``y_err`` is the standard error of y on each row, ``sample_weight`` one over its square up to a factor; they decide
-    between laws that are not exact. ``digits`` is the number of significant digits of the table, if it was rounded
+    between laws that are not exact. ``x_err`` are the standard errors of the columns, for each cell or column, beside
+    ``y_err``. ``bootstrap`` is how often rows are drawn again for the intervals of the law's numbers; 0 takes them from
+    the curvature of the likelihood. ``digits`` is the number of significant digits of the table, if it was rounded
     and the numbers do not show it.
     ``watch`` is called after every stage with one line about the progress of the search.
 
@@ -66,7 +70,7 @@ def search(
     began = time.monotonic()
     problem = Problem.from_table(
         x, y, seed=seed, noise=noise, max_time=max_time, x_units=x_units, y_unit=y_unit
-    ).with_errors(y_err, sample_weight, digits)
+    ).with_errors(y_err, sample_weight, digits, x_err, bootstrap)
     state = explored(problem, check_names(names, problem.inputs), select(stages), watch)
     with np.errstate(all="ignore"):
         return state.discovery(began)

@@ -45,6 +45,8 @@ class Problem:
     error: Array | None = None  # size of the noise on y, of the searched rows and then of those held out
     absolute_error: bool = False  # whether these sizes are standard errors, not only in proportion to them
     digits: int | None = None  # significant digits of every number of the table; None: read off the numbers
+    x_error: Array | None = None  # standard errors of the columns, (rows, columns), in the order of ``error``
+    bootstrap: int = 0  # times that rows are drawn again for the intervals of the law's numbers; 0: curvature
 
     @classmethod
     def from_table(
@@ -87,15 +89,24 @@ class Problem:
             order=np.concatenate([searched, np.flatnonzero(held)]),
         )
 
-    def with_errors(self, y_err: Any, sample_weight: Any, digits: int | None) -> Self:
+    def with_errors(
+        self, y_err: Any, sample_weight: Any, digits: int | None, x_err: Any = None, bootstrap: int = 0
+    ) -> Self:
         """Return the problem with the size of the noise on each row of the table, and the digits of its numbers."""
         if digits is not None and (isinstance(digits, bool) or int(digits) != digits or digits < 1):
             raise NALMError(f"digits is a number of significant digits above 0, or None, got {digits!r}.")
+        if isinstance(bootstrap, bool) or int(bootstrap) != bootstrap or bootstrap < 0 or 0 < bootstrap < 20:
+            raise NALMError(f"bootstrap is a number of draws, at least 20, or 0 for none, got {bootstrap!r}.")
         if y_err is not None and sample_weight is not None:
             raise NALMError("y_err and sample_weight both say how far rows may be off: give one of them.")
+        if x_err is not None and y_err is None:
+            raise NALMError("x_err needs y_err beside it: give the standard error of y, too, if small.")
+        found = replace(self, digits=digits, bootstrap=int(bootstrap))
+        if x_err is not None:
+            found = replace(found, x_error=self._error_of_columns(x_err))
         given = y_err if y_err is not None else sample_weight
         if given is None:
-            return replace(self, digits=digits)
+            return found
         name = "y_err" if y_err is not None else "sample_weight"
         size = _real(name, given).astype(np.float64)
         size = np.full(len(self.order), size) if size.ndim == 0 else size
@@ -104,7 +115,17 @@ class Problem:
         if not (size > 0).all():
             raise NALMError(f"{name} must be above 0 on every row, got {size.min():.6g}: drop such rows.")
         error = size if y_err is not None else 1 / np.sqrt(size / size.mean())
-        return replace(self, error=error[self.order], absolute_error=y_err is not None, digits=digits)
+        return replace(found, error=error[self.order], absolute_error=y_err is not None)
+
+    def _error_of_columns(self, x_err: Any) -> Array:
+        """Return the standard errors of the columns, given for each cell or for each column."""
+        size = _real("x_err", x_err).astype(np.float64)
+        shape = len(self.order), self.inputs
+        if size.shape not in (shape, shape[1:]):
+            raise NALMError(f"x_err needs the shape of X, {shape}, or one number per column, got {size.shape}.")
+        if (size < 0).any():
+            raise NALMError(f"x_err cannot be negative, got {size.min():.6g}: 0 is no error.")
+        return np.asarray(np.broadcast_to(size, shape)[self.order])
 
     def check(self) -> None:
         """Raise TimeUpError once the time is over."""

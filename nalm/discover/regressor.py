@@ -50,6 +50,8 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         error falls most steeply with size, the one with the smallest error, or the one at this place of ``equations_``.
     digits : int or None
         Significant digits of the table, if it was rounded and the numbers do not show it.
+    bootstrap : int
+        How often rows are drawn again for the intervals of the law's numbers, such as 200. 0 (default): from the curvature.
     random_state : int, RandomState or None
         Which rows are held out, and random starts. None is 0: a fit is always the same.
     verbose : int
@@ -82,6 +84,7 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         form: str | None = None,
         select: str | int = "evidence",
         digits: int | None = None,
+        bootstrap: int = 0,
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -93,6 +96,7 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         self.form = form
         self.select = select
         self.digits = digits
+        self.bootstrap = bootstrap
         self.random_state = random_state
         self.verbose = verbose
 
@@ -103,10 +107,12 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         names: Sequence[str] | None = None,
         y_err: Any = None,
         groups: Any = None,
+        x_err: Any = None,
     ) -> Self:
         """Search for the law of each column of y; ``names`` are used where the columns of X have none.
 
-        ``y_err`` is the standard error of y on each row. ``groups`` is a label for each row: then one law is looked
+        ``y_err`` is the standard error of y on each row, ``x_err`` that of each cell or column of X beside it.
+        ``groups`` is a label for each row: then one law is looked
         for, with numbers that all groups share and numbers that each has of its own (``groups_``).
         """
         began = time.monotonic()
@@ -130,29 +136,37 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         found: list[FittedLaw] = []
         for k, target in enumerate(targets):
             given = max((end - time.monotonic()) / (len(targets) - k), 1e-3)
-            discovery = self._found(x, target, seed, given, units[k], y_err, groups)
+            discovery = self._found(x, target, seed, given, units[k], (y_err, x_err), groups)
             found.append(FittedLaw.of(discovery, x.astype(np.float64), groups))
         self.found_ = tuple(found)
         self.seconds_ = time.monotonic() - began
         return self
 
     def _found(
-        self, x: Any, y: Any, seed: int, seconds: float, unit: str | None, y_err: Any, groups: Any
+        self, x: Any, y: Any, seed: int, seconds: float, unit: str | None, errors: tuple[Any, Any], groups: Any
     ) -> Discovery:
-        """Search for the law of one output, or fit the given form to it."""
+        """Search for the law of one output, or fit the given form to it; ``errors`` are those of y and of x."""
         limit = None if self.max_time is None else seconds
+        y_err, x_err = errors
         if groups is not None:
-            if unit is not None or self.X_units is not None:
-                raise NALMError("groups cannot be combined with units of measurement: leave one of them out.")
+            self._check_groups(unit, errors)
             if self.form is not None:
-                if y_err is not None:
-                    raise NALMError("A form is fitted to groups without y_err: leave one of them out.")
                 return search_form_groups(self.form, x, y, groups, self.names_, seed=seed)
             return search_groups(
                 x, y, groups, self.names_, seed=seed, max_time=limit, stages=self.stages, y_err=y_err
             ).selected(self.select)
         if self.form is not None:
-            return search_form(self.form, x, y, self.names_, seed=seed, y_err=y_err, digits=self.digits)
+            return search_form(
+                self.form,
+                x,
+                y,
+                self.names_,
+                seed=seed,
+                y_err=y_err,
+                x_err=x_err,
+                digits=self.digits,
+                bootstrap=self.bootstrap,
+            )
         return search(
             x,
             y,
@@ -164,9 +178,23 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
             x_units=self.X_units,
             y_unit=unit,
             y_err=y_err,
+            x_err=x_err,
             digits=self.digits,
+            bootstrap=self.bootstrap,
             watch=print_line if self.verbose else None,
         ).selected(self.select)
+
+    def _check_groups(self, unit: str | None, errors: tuple[Any, Any]) -> None:
+        """Refuse what a search in groups cannot take."""
+        with_form = self.form is not None and errors[0] is not None
+        for name, given in {
+            "units of measurement": unit is not None or self.X_units is not None,
+            "x_err": errors[1] is not None,
+            "bootstrap": bool(self.bootstrap),
+            "y_err and a form": with_form,
+        }.items():
+            if given:
+                raise NALMError(f"groups cannot be combined with {name}: leave one of them out.")
 
     def _units(self, outputs: int) -> list[str | None]:
         if self.y_unit is None or isinstance(self.y_unit, str):

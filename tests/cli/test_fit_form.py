@@ -85,3 +85,13 @@ def test_a_column_of_groups_gives_each_group_its_own_constants(tmp_path):
     assert again["prediction"] == pytest.approx(y.tolist(), rel=0.05)
     with pytest.raises(NALMError, match="holds the groups"):
         run(tmp_path / "g.csv", "--groups", "t", "--columns", "t", "--form", "a*t")
+
+
+def test_errors_of_columns_and_draws_are_options(path):
+    options = path, "--error", "e", "--x-error", "x=e", "--columns", "x", "--form", "a*sqrt(x) + b", "--json"
+    wide, narrow = (json.loads(run(*o))["constants"][0] for o in (options, (*options[:3], *options[5:])))
+    assert wide["error"] > 1.2 * narrow["error"]
+    drawn = json.loads(run(*options, "--bootstrap", 30))["constants"][0]
+    assert drawn["value"] == wide["value"] and drawn["low"] != wide["low"]
+    with pytest.raises(NALMError, match="pairs such as"):
+        run(path, "--x-error", "e")

@@ -1,5 +1,6 @@
 """A fit of a known form in the shape of a search: law, certificate, and the constants by name."""
 
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,10 +23,13 @@ from nalm.discover.law.expression import Array, evaluate, numbers
 from nalm.discover.law.names import check_names
 from nalm.discover.problem import Problem
 from nalm.discover.selection.answer import ALL, looks_like_noise, printed_units
+from nalm.discover.selection.bootstrap import drawn, intervals
 from nalm.discover.selection.doubts import doubt_of_fit
+from nalm.discover.selection.evidence import minimised
 from nalm.discover.selection.intervals import Uncertainty
 from nalm.discover.selection.printed import allowed
 from nalm.discover.selection.rows import NoiseKind, Observations, in_table_order
+from nalm.errors import NALMError
 
 STEP = 1e-5  # of a parameter: between two values of a slope
 
@@ -39,7 +43,9 @@ def search_form(
     seed: int = 0,
     y_err: Any = None,
     sample_weight: Any = None,
+    x_err: Any = None,
     digits: int | None = None,
+    bootstrap: int = 0,
 ) -> Discovery:
     """Fit the parameters of a form to a table, and test what can be said about the law.
 
@@ -49,21 +55,14 @@ def search_form(
     7.252*v**2/m exact ['k', 'p']
     """
     began = time.monotonic()
-    problem = Problem.from_table(x, y, seed=seed).with_errors(y_err, sample_weight, digits)
+    problem = Problem.from_table(x, y, seed=seed).with_errors(y_err, sample_weight, digits, x_err, bootstrap)
     names = check_names(names, problem.inputs)
     rows = Observations.of(problem, ALL)
-    found = fit_form(
-        form,
-        rows.x,
-        rows.y,
-        names,
-        error=None if problem.error is None else rows.error,
-        absolute=problem.absolute_error,
-        seed=seed,
-    )
+    found = _fitted(form, rows, names, problem)
     if found.form.of_logarithm:
-        rows = replace(rows, noise=NoiseKind.RELATIVE, error=np.ones(len(rows)))
+        rows = replace(rows, noise=NoiseKind.RELATIVE, error=np.ones(len(rows)), x_error=None)
     node = found.form.node(found.values)
+    rows = rows.effective(node)
     with np.errstate(all="ignore"):
         exact = (n for n in (*solvable(snapped(node, problem)), node) if certify(n, problem, names))
         node = next(exact, node)
@@ -89,9 +88,48 @@ def search_form(
                 None,
                 domain_of(node, problem, names),
             )
-    constants = tuple(replace(c, name=name) for name, c in found.constants.items())
+    known = list(found.constants.values())
+    if bootstrap:
+        table = []
+        for again in drawn(rows, bootstrap, seed):
+            with contextlib.suppress(NALMError):
+                table.append(np.array(list(_fitted(form, again, names, problem, found.values).values.values())))
+        known = list(intervals(np.array(list(found.values.values())), table, bootstrap))
+    constants = tuple(replace(c, name=name) for name, c in zip(found.constants, known, strict=True))
     only = Candidate(law, error, "form", certificate, 0.0, constants, _uncertainty(found, rows))
     return Discovery(law, certificate, [only], "form", time.monotonic() - began)
+
+
+def _fitted(
+    form: str,
+    rows: Observations,
+    names: Sequence[str],
+    problem: Problem,
+    start: Mapping[str, float] | None = None,
+) -> FormFit:
+    """Fit a form to rows; errors of the columns count with what the law makes of them."""
+    given = problem.error is not None
+
+    def fitted(rows: Observations, start: Mapping[str, float] | None) -> FormFit:
+        error, absolute = rows.error if given else None, problem.absolute_error
+        return fit_form(
+            form, rows.x, rows.y, names, error=error, absolute=absolute, start=start, seed=problem.seed
+        )
+
+    found = fitted(rows, start)
+    if rows.x_error is None or found.form.of_logarithm:
+        return found
+    keys = list(found.values)
+
+    def residual(p: Array) -> Array:
+        node = found.form.node(dict(zip(keys, p.tolist(), strict=True)))
+        return rows.effective(node).residual(node)
+
+    best = dict(zip(keys, minimised(residual, np.array(list(found.values.values()))).tolist(), strict=True))
+    # the numbers of the least effective sum of squares, with the errors that they have at its weights
+    again = fitted(rows.effective(found.form.node(best)), best)
+    shifted = {n: c.moved(best[n]) for n, c in again.constants.items()}
+    return replace(again, constants=shifted)
 
 
 def search_form_groups(

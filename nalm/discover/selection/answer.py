@@ -13,6 +13,7 @@ from nalm.discover.law import Law
 from nalm.discover.law.expression import Array, Node, evaluate, size
 from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem, TimeUpError
+from nalm.discover.selection.bootstrap import bootstrapped
 from nalm.discover.selection.choose import ranked
 from nalm.discover.selection.doubts import doubt, rows_to_test
 from nalm.discover.selection.evidence import Fitted, fit, unsettled
@@ -101,6 +102,8 @@ class Selection:
             certificate = self._certificate(short, verdict, tested, alternatives if n == 0 else ())
             worse = law.score - chosen.score if n else 0.0
             node, known = tidied(short.node), constants(short)
+            if self.problem.bootstrap and n == 0:
+                known = bootstrapped(short, self.problem.bootstrap, self.problem.seed, self.check)
             sure = Uncertainty.of(short) if node == short.node else uncertainty_of(node, short.rows)
             listed.append(Listed(node, law.error, law.stage, certificate, worse, known, sure))
         return listed

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy import optimize
 
 from nalm.discover.fit.least_squares import refined, tangent
 from nalm.discover.fit.snap import movable
@@ -18,6 +19,7 @@ from nalm.discover.law.expression import (
     evaluate,
     numbers,
     parts,
+    renumbered,
     roles,
     size,
 )
@@ -26,6 +28,8 @@ from nalm.discover.selection.structure import is_settled, structure
 
 FREE, SYMBOL, FUNCTION = 1.5, 0.3, 0.7  # prices in log n: of a fitted number, of a symbol, of a function
 NICE = 4.0  # the price of a nice number, one of a few, or that of a fitted one if this is less
+EFFECTIVE = 60  # steps of a fit with errors of the columns
+LARGE = 1e100  # stands for a residual without a value
 LEAST = 0.5  # of the rows that are left in the term for small samples
 HELD = 1e-9  # of a row's leverage: what is left of 1 when the law passes through that row whatever its value
 
@@ -179,8 +183,35 @@ def fit(
     check: Callable[[], None] = lambda: None,
     steps: int = 10,
 ) -> Fitted:
-    """Fit the free numbers of a law to all rows, by least squares of the target."""
+    """Fit the free numbers of a law to all rows, by least squares of the target.
+
+    Errors of the columns count with what the law makes of them, which changes with its numbers.
+    """
+    rows = rows.effective(node)
     found, _ = refined(
         rows.seen(node), rows.x, rows.target, 1 / rows.error, free=rows.mask(free), steps=steps, check=check
     )
-    return Fitted(rows.unseen(found), free, rows, stage)
+    node = rows.unseen(found)
+    if rows.x_error is not None and free.any():
+        values = np.array(numbers(node))
+
+        def with_free(p: Array) -> Node:
+            moved = values.copy()
+            moved[free] = np.where(p == 0, np.finfo(float).tiny, p)
+            return renumbered(node, moved)
+
+        node = with_free(minimised(lambda p: rows.effective(law := with_free(p)).residual(law), values[free]))
+    return Fitted(node, free, rows.effective(node), stage)
+
+
+def minimised(residual: Callable[[Array], Array], start: Array) -> Array:
+    """Minimise a sum of squares in which the weights of the rows change with the numbers, too."""
+
+    def finite(p: Array) -> Array:
+        return np.clip(np.nan_to_num(residual(p), nan=LARGE), -LARGE, LARGE)
+
+    try:
+        found = optimize.least_squares(finite, start, x_scale="jac", max_nfev=EFFECTIVE)
+    except (ValueError, np.linalg.LinAlgError):
+        return start
+    return np.asarray(found.x)

@@ -24,6 +24,11 @@ class FittedNumber:
     high: float
     name: str = ""
 
+    def moved(self, value: float) -> "FittedNumber":
+        """Return the number at another value, with the same error."""
+        off = value - self.value
+        return FittedNumber(value, self.error, self.low + off, self.high + off, self.name)
+
     def __str__(self) -> str:
         value = f"{self.name} = {self.value:.10g}" if self.name else f"{self.value:.6g}"
         return f"{value} in [{self.low:.4g}, {self.high:.4g}]"
