@@ -51,6 +51,12 @@ def fit(
             help="The column with the group of each row: one law, with numbers of each group's own."
         ),
     ] = "",
+    contains: Annotated[str, typer.Option(help="Columns that the law must have: a,b.")] = "",
+    without: Annotated[str, typer.Option(help="Columns that the law must not have: a,b.")] = "",
+    exponents: Annotated[str, typer.Option(help="Exponents of the law: any, half or integer.")] = "any",
+    functions: Annotated[
+        str | None, typer.Option(help="The only functions that the law may have: exp,log; or none. Default: all.")
+    ] = None,
     select: Annotated[
         str, typer.Option(help="Which law of the front: evidence, knee, accurate, or its place: 0, 1, ...")
     ] = "evidence",
@@ -64,6 +70,7 @@ def fit(
 ) -> None:
     """Find the law behind a table, and say what is proven of it."""
     from nalm.cli import fit_output, fit_screen, tabular
+    from nalm.discover.regressor import NALMRegressor
 
     tabular.refuse_overwriting(data, save, html)
     if html is not None:
@@ -78,9 +85,7 @@ def fit(
     if not json:
         fit_screen.print_warnings(table)
     x_unit, y_units = _units(x_units, table.names), _units(y_unit, table.targets)
-    found = _search(
-        table,
-        errors,
+    regressor = NALMRegressor(
         noise=noise,
         max_time=max_time,
         X_units=x_unit,
@@ -89,8 +94,13 @@ def fit(
         select=int(select) if select.lstrip("-").isdigit() else select,
         digits=digits,
         bootstrap=bootstrap,
+        contains=_listed(contains, table.names),
+        without=_listed(without, table.names),
+        exponents=exponents,
+        functions=None if functions is None else [f for f in _listed(functions) if f != "none"],
         random_state=seed,
     )
+    found = _search(regressor, table, errors)
     result = fit_output.to_json(found, table, data)
     if save is not None:
         found.save(save)
@@ -169,40 +179,27 @@ def _without(table: "Table", error: str, of_columns: dict[str, str]) -> "tuple[T
     return replace(table, names=names, x=table.x[:, kept]), (y_err, x_err)
 
 
-def _search(
-    table: "Table",
-    errors: "Errors",
-    *,
-    noise: float | None,
-    max_time: float,
-    X_units: list[str] | None,  # noqa: N803
-    y_unit: str | list[str] | None,
-    form: str | None,
-    select: str | int,
-    digits: int | None,
-    bootstrap: int,
-    random_state: int,
-) -> "NALMRegressor":
+def _listed(text: str, columns: Sequence[str] = ()) -> list[str]:
+    """Split a list; columns get the names that they have in a law.
+
+    >>> _listed("mass (kg), v", ["mass (kg)", "v"]), _listed("")
+    (['mass_kg', 'v'], [])
+    """
+    from nalm.discover.law.names import clean_names
+
+    in_law = dict(zip(columns, clean_names(columns), strict=True))
+    return [in_law.get(part.strip(), part.strip()) for part in text.split(",") if part.strip()]
+
+
+def _search(found: "NALMRegressor", table: "Table", errors: "Errors") -> "NALMRegressor":
     """Fit the regressor to a table."""
     from nalm.cli.fit_screen import elapsed_time
-    from nalm.discover.regressor import NALMRegressor
     from nalm.errors import NALMError
 
     if len(table.x) < 2:
         raise NALMError(f"There is {len(table.x)} row with numbers: too few for a law; add some.")
-    found = NALMRegressor(
-        noise=noise,
-        max_time=max_time,
-        X_units=X_units,
-        y_unit=y_unit,
-        form=form,
-        select=select,
-        digits=digits,
-        bootstrap=bootstrap,
-        random_state=random_state,
-    )
     try:
-        with elapsed_time(max_time):
+        with elapsed_time(found.max_time or 0.0):
             found.fit(table.x, table.y, list(table.names), errors[0], table.labels, errors[1])
     except KeyboardInterrupt as stopped:
         typer.echo("Stopped. --max-time ends a search with its best candidate.", err=True)

@@ -10,6 +10,7 @@ import numpy as np
 from nalm.discover.certificate import Certificate, certify, certify_noisy
 from nalm.discover.certificate.smoothness import mostly_noise
 from nalm.discover.certificate.verdict import Verdict
+from nalm.discover.constraints import Constraints
 from nalm.discover.discovery import Candidate, Discovery
 from nalm.discover.fit.description_length import is_nice, shortened, simplified
 from nalm.discover.fit.least_squares import UNSOLVABLE, solvable
@@ -45,6 +46,10 @@ def search(
     x_err: Any = None,
     digits: int | None = None,
     bootstrap: int = 0,
+    contains: Sequence[str] = (),
+    without: Sequence[str] = (),
+    exponents: str = "any",
+    functions: Sequence[str] | None = None,
     watch: Watch | None = None,
 ) -> Discovery:
     """Find the law y = f(x) behind a table x (rows, columns), and test what can be said about it.
@@ -60,6 +65,8 @@ def search(
     ``y_err``. ``bootstrap`` is how often rows are drawn again for the intervals of the law's numbers; 0 takes them from
     the curvature of the likelihood. ``digits`` is the number of significant digits of the table, if it was rounded
     and the numbers do not show it.
+    ``contains`` and ``without`` name columns that the law must have and must not have; ``exponents`` are "any", "half"
+    or "integer"; ``functions`` are the only ones allowed, () none.
     ``watch`` is called after every stage with one line about the progress of the search.
 
     >>> x = np.random.default_rng(0).uniform(-2, 2, (100, 3))
@@ -71,7 +78,9 @@ def search(
     problem = Problem.from_table(
         x, y, seed=seed, noise=noise, max_time=max_time, x_units=x_units, y_unit=y_unit
     ).with_errors(y_err, sample_weight, digits, x_err, bootstrap)
-    state = explored(problem, check_names(names, problem.inputs), select(stages), watch)
+    names = check_names(names, problem.inputs)
+    problem = problem.constrained(Constraints.of(names, contains, without, exponents, functions))
+    state = explored(problem, names, select(stages), watch)
     with np.errstate(all="ignore"):
         return state.discovery(began)
 
@@ -126,6 +135,8 @@ class Search(Met):
         tried: set[Node] = set()
         for name, stage in self.stages.items():
             if stage.patient != patient:
+                continue
+            if stage.functions and self.problem.constraints.without_function_stages():
                 continue
             if stage.functions and self.explained():
                 return
@@ -190,7 +201,7 @@ class Search(Met):
         if not self.problem.columns and not stage.constants:
             return
         if self.problem.dimensions is None:
-            yield from solvable(stage.propose(self.problem))
+            yield from map(self.problem.constraints.shaped, solvable(stage.propose(self.problem)))
             return
         for proposal in solvable(stage.propose(self.problem)):
             if (node := self.rule.trim(proposal)) is not None:
@@ -210,6 +221,8 @@ class Search(Met):
             return
         node = min(self.met, key=self.score)
         stage = self.met[node][1]
+        if not self.problem.constraints.allows(node):
+            return
         for exact in solvable(snapped(node, self.problem)):
             if self.rule.allows(exact) and (certificate := certify(exact, self.problem, self.names)):
                 self.accept(exact, certificate, stage)
@@ -218,7 +231,8 @@ class Search(Met):
             self.accept(node, certify(node, self.problem, self.names), stage)
             return
         with contextlib.suppress(*UNSOLVABLE):
-            node = self.rule.trim(tidied(whole(shortened(node, self.problem)))) or node
+            short = self.rule.trim(tidied(whole(shortened(node, self.problem))))
+            node = short if short is not None and self.problem.constraints.allows(short) else node
         self.accept(node, certify_noisy(node, self.problem, self.names), stage)
 
     def accept(self, node: Node, certificate: Certificate, stage: str) -> None:

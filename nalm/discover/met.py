@@ -56,6 +56,8 @@ class Met:
     def score(self, node: Node) -> float:
         """Return the description length of a law that was met."""
         error = self.met[node][0]
+        if not self.problem.constraints.allows(node):
+            return np.inf
         return length(node, error**2, len(self.problem.y)) if np.isfinite(error) else np.inf
 
     def shortlist(self) -> list[tuple[Node, str]]:
@@ -91,22 +93,26 @@ class Met:
         ranked = sorted(self.met, key=self.score)[:COMPARED]
         ranked = ranked if before is None else [before[0], *ranked]
         node, stage = ranked[0], self.met[ranked[0]][1]
-        if self.problem.dimensions is None:
+        if self.problem.dimensions is None and not self.problem.constraints:
             node, stage = chosen([(n, self.met[n][1]) for n in ranked], self.problem)
             self.remember(node, stage)
         if before is not None and node == before[0]:
             return before
+        words = "" if self.problem.constraints.allows(node) else "no law of the form that is asked for was found, and "
         certificate = certify(node, self.problem, names)
         if not certificate and self.problem.noise != 0:
             certificate = replace(certify_noisy(node, self.problem, names), verdict=Verdict.NONE)
         if self.problem.dimensions is not None and not self.rule.allows(node):
             reason = f"no law of the dimension {described(self.problem.dimensions[1])} was found, and "
             certificate = replace(certificate, verdict=Verdict.NONE, tested=reason + certificate.tested)
+        if words:
+            certificate = replace(certificate, verdict=Verdict.NONE, tested=words + certificate.tested)
         return node, certificate, stage
 
     def front(self, chosen: Node) -> list[Listed]:
         """Return the chosen law, then those of other structure that no smaller law is as near as, best first."""
-        order = sorted(self.met, key=lambda n: (size(n), self.met[n][0]))
+        allowed = filter(self.problem.constraints.allows, self.met)
+        order = sorted(allowed, key=lambda n: (size(n), self.met[n][0]))
         seen, kept, least = {structure(chosen)}, [], np.inf
         for node in order:
             if self.met[node][0] < least and (form := structure(node)) not in seen:

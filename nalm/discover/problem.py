@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from nalm.discover.constraints import Constraints
 from nalm.discover.dimensions.units import NONE, Dimension, dimension
 from nalm.discover.law.expression import Array
 from nalm.errors import NALMError
@@ -46,6 +47,7 @@ class Problem:
     absolute_error: bool = False  # whether these sizes are standard errors, not only in proportion to them
     digits: int | None = None  # significant digits of every number of the table; None: read off the numbers
     x_error: Array | None = None  # standard errors of the columns, (rows, columns), in the order of ``error``
+    constraints: Constraints = Constraints()  # noqa: RUF009 - it is frozen
     bootstrap: int = 0  # times that rows are drawn again for the intervals of the law's numbers; 0: curvature
 
     @classmethod
@@ -88,6 +90,13 @@ class Problem:
             constants=_constants(x, dimensions),
             order=np.concatenate([searched, np.flatnonzero(held)]),
         )
+
+    def constrained(self, constraints: Constraints) -> Self:
+        """Return the problem with conditions on the law; columns that it must not have are left out."""
+        columns = [i for i in self.columns if i not in constraints.without]
+        if gone := sorted(constraints.contains - {*columns, *self.constants}):
+            raise NALMError(f"Column {gone[0] + 1} is constant or repeats another: no law can be shown to need it.")
+        return replace(self, columns=columns, constraints=constraints)
 
     def with_errors(
         self, y_err: Any, sample_weight: Any, digits: int | None, x_err: Any = None, bootstrap: int = 0

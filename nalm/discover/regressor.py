@@ -10,6 +10,7 @@ import numpy as np
 
 from nalm.discover import Discovery, search
 from nalm.discover.arguments import numbers_in, print_line, seconds_of, seed_of
+from nalm.discover.constraints import Constraints
 from nalm.discover.discovery import Equation as Equation
 from nalm.discover.discovery import FittedLaw
 from nalm.discover.fitted import FittedLaws
@@ -52,6 +53,12 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         Significant digits of the table, if it was rounded and the numbers do not show it.
     bootstrap : int
         How often rows are drawn again for the intervals of the law's numbers, such as 200. 0 (default): from the curvature.
+    contains, without : sequence of str
+        Columns that the law must have, and must not have, by their names in the law.
+    exponents : "any", "half" or "integer"
+        Which exponents the law may have.
+    functions : sequence of str or None
+        The functions that the law may have, such as ``("exp",)``; () is none, None (default) is all.
     random_state : int, RandomState or None
         Which rows are held out, and random starts. None is 0: a fit is always the same.
     verbose : int
@@ -85,6 +92,10 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         select: str | int = "evidence",
         digits: int | None = None,
         bootstrap: int = 0,
+        contains: Sequence[str] = (),
+        without: Sequence[str] = (),
+        exponents: str = "any",
+        functions: Sequence[str] | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -97,6 +108,10 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         self.select = select
         self.digits = digits
         self.bootstrap = bootstrap
+        self.contains = contains
+        self.without = without
+        self.exponents = exponents
+        self.functions = functions
         self.random_state = random_state
         self.verbose = verbose
 
@@ -181,6 +196,10 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
             x_err=x_err,
             digits=self.digits,
             bootstrap=self.bootstrap,
+            contains=self.contains,
+            without=self.without,
+            exponents=self.exponents,
+            functions=self.functions,
             watch=print_line if self.verbose else None,
         ).selected(self.select)
 
@@ -191,6 +210,9 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
             "units of measurement": unit is not None or self.X_units is not None,
             "x_err": errors[1] is not None,
             "bootstrap": bool(self.bootstrap),
+            "conditions on the form": Constraints.of(
+                self.names_, self.contains, self.without, self.exponents, self.functions
+            ),
             "y_err and a form": with_form,
         }.items():
             if given:

@@ -87,6 +87,14 @@ def test_a_column_of_groups_gives_each_group_its_own_constants(tmp_path):
         run(tmp_path / "g.csv", "--groups", "t", "--columns", "t", "--form", "a*t")
 
 
+def test_conditions_on_the_form_are_options(path):
+    options = path, "--columns", "x,e", "--max-time", 2, "--json"
+    found = json.loads(run(*options, "--without", "x", "--exponents", "integer", "--functions", "none"))
+    assert "x" not in found["domain"]
+    with pytest.raises(NALMError, match="column"):
+        run(*options, "--contains", "z")
+
+
 def test_errors_of_columns_and_draws_are_options(path):
     options = path, "--error", "e", "--x-error", "x=e", "--columns", "x", "--form", "a*sqrt(x) + b", "--json"
     wide, narrow = (json.loads(run(*o))["constants"][0] for o in (options, (*options[:3], *options[5:])))
