@@ -55,7 +55,8 @@ def fit(
     without: Annotated[str, typer.Option(help="Columns that the law must not have: a,b.")] = "",
     exponents: Annotated[str, typer.Option(help="Exponents of the law: any, half or integer.")] = "any",
     functions: Annotated[
-        str | None, typer.Option(help="The only functions that the law may have: exp,log; or none. Default: all.")
+        str | None,
+        typer.Option(help="The only functions that the law may have: exp,log; or none. Default: all."),
     ] = None,
     select: Annotated[
         str, typer.Option(help="Which law of the front: evidence, knee, accurate, or its place: 0, 1, ...")
@@ -65,6 +66,10 @@ def fit(
     ] = None,
     seed: Annotated[int, typer.Option(help="For which rows are held out.")] = 0,
     save: Annotated[Path | None, typer.Option(help="Keep the law for nalm predict: law.json.")] = None,
+    latex: Annotated[bool, typer.Option("--latex", help="Print the law in LaTeX, too.")] = False,
+    python: Annotated[bool, typer.Option("--python", help="Print it as a Python function, too.")] = False,
+    excel: Annotated[bool, typer.Option("--excel", help="Print it as the formula of a cell, too.")] = False,
+    c: Annotated[bool, typer.Option("--c", help="Print it as a function in C, too.")] = False,
     html: Annotated[Path | None, typer.Option(help="Write an offline page with plots.")] = None,
     json: Json = False,
 ) -> None:
@@ -110,6 +115,9 @@ def fit(
         print_json(result)
         return
     fit_screen.print_result(found, table, result)
+    for wanted, code in ((latex, "latex"), (python, "python"), (excel, "excel"), (c, "c")):
+        if wanted:
+            fit_screen.print_code(getattr(found, f"to_{code}")())
     for path, what in ((save, "The law"), (html, "The page")):
         if path is not None:
             typer.echo(f"{what} is in {path}.")

@@ -50,6 +50,7 @@ def _law(found: "NALMRegressor", table: "Table", k: int) -> dict[str, Any]:
         "constants": [_constant(c) for c in found.found_[k].equations[0].constants],
         "groups": _groups(found, k),
         "alternatives": list(certificate.alternatives),
+        "advice": certificate.advice,
         "candidates": _candidates(found, k),
     }
 
@@ -93,6 +94,8 @@ def certainty(law: dict[str, Any]) -> list[str]:
         sentences.append(f"{value} is {known}.")
     if law["alternatives"]:
         sentences.append(f"The data cannot tell it from: {'; '.join(map(short, law['alternatives']))}.")
+    if law.get("advice"):
+        sentences.append(short(law["advice"]))
     return sentences
 
 

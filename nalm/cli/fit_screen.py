@@ -82,6 +82,12 @@ def print_groups(groups: dict[str, list[dict[str, Any]]], boxes: bool) -> None:
     screen.show(grid, Console(width=columns(), emoji=False))
 
 
+def print_code(code: str | list[str]) -> None:
+    """Print a law as source to paste, or the laws of several targets."""
+    for text in [code] if isinstance(code, str) else code:
+        typer.echo(f"\n{text.rstrip()}")
+
+
 def columns() -> int:
     """Return the width for text: that of the terminal, at most 80."""
     return min(80, shutil.get_terminal_size().columns)

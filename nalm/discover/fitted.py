@@ -1,11 +1,13 @@
 """Views of fitted laws: as text, in SymPy and LaTeX, as a network, and in a file."""
 
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nalm.discover.discovery import FittedLaw
 from nalm.discover.law import Law
+from nalm.discover.law.code import to_c, to_excel, to_numpy
 from nalm.discover.law.files import save
 
 if TYPE_CHECKING:
@@ -58,6 +60,26 @@ class FittedLaws:
         """Return the law in LaTeX."""
         self._check()
         return self._each([law.latex() for law in self.laws_])
+
+    def to_latex(self) -> Any:
+        """Return the law in LaTeX, as ``latex`` does."""
+        return self.latex()
+
+    def to_python(self, name: str = "law") -> Any:
+        """Return the law as a Python function of NumPy arrays."""
+        return self._coded(lambda law: to_numpy(law, name))
+
+    def to_c(self, name: str = "law") -> Any:
+        """Return the law as a function in C99."""
+        return self._coded(lambda law: to_c(law, name))
+
+    def to_excel(self, cells: Sequence[str] | None = None) -> Any:
+        """Return the law as the formula of a cell; ``cells`` are those of the columns, A2, B2, ... if not given."""
+        return self._coded(lambda law: to_excel(law, cells))
+
+    def _coded(self, code: Callable[[Law], str]) -> Any:
+        self._check()
+        return self._each([code(law) for law in self.laws_])
 
     def to_module(self, dtype: "torch.dtype | None" = None) -> "torch.nn.Module":
         """Build the law as a trainable network of units, ``(*batch, inputs) -> (*batch, outputs)``."""

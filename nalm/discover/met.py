@@ -98,7 +98,11 @@ class Met:
             self.remember(node, stage)
         if before is not None and node == before[0]:
             return before
-        words = "" if self.problem.constraints.allows(node) else "no law of the form that is asked for was found, and "
+        words = (
+            ""
+            if self.problem.constraints.allows(node)
+            else "no law of the form that is asked for was found, and "
+        )
         certificate = certify(node, self.problem, names)
         if not certificate and self.problem.noise != 0:
             certificate = replace(certify_noisy(node, self.problem, names), verdict=Verdict.NONE)

@@ -95,7 +95,9 @@ class Problem:
         """Return the problem with conditions on the law; columns that it must not have are left out."""
         columns = [i for i in self.columns if i not in constraints.without]
         if gone := sorted(constraints.contains - {*columns, *self.constants}):
-            raise NALMError(f"Column {gone[0] + 1} is constant or repeats another: no law can be shown to need it.")
+            raise NALMError(
+                f"Column {gone[0] + 1} is constant or repeats another: no law can be shown to need it."
+            )
         return replace(self, columns=columns, constraints=constraints)
 
     def with_errors(
@@ -131,7 +133,9 @@ class Problem:
         size = _real("x_err", x_err).astype(np.float64)
         shape = len(self.order), self.inputs
         if size.shape not in (shape, shape[1:]):
-            raise NALMError(f"x_err needs the shape of X, {shape}, or one number per column, got {size.shape}.")
+            raise NALMError(
+                f"x_err needs the shape of X, {shape}, or one number per column, got {size.shape}."
+            )
         if (size < 0).any():
             raise NALMError(f"x_err cannot be negative, got {size.min():.6g}: 0 is no error.")
         return np.asarray(np.broadcast_to(size, shape)[self.order])

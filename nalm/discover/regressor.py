@@ -158,7 +158,14 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         return self
 
     def _found(
-        self, x: Any, y: Any, seed: int, seconds: float, unit: str | None, errors: tuple[Any, Any], groups: Any
+        self,
+        x: Any,
+        y: Any,
+        seed: int,
+        seconds: float,
+        unit: str | None,
+        errors: tuple[Any, Any],
+        groups: Any,
     ) -> Discovery:
         """Search for the law of one output, or fit the given form to it; ``errors`` are those of y and of x."""
         limit = None if self.max_time is None else seconds

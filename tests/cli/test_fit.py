@@ -49,6 +49,12 @@ def ab():
     return np.random.default_rng(3).uniform(1, 4, (2, 120))
 
 
+def test_the_law_is_printed_as_source_to_paste():
+    text = run("fit", PENDULUM, "--target", "period", "--latex", "--python", "--excel", "--c").stdout
+    for part in (r"\sqrt{length}", "def law(length):", "=2.006", "double law(double length)"):
+        assert part in text
+
+
 def test_the_pendulum_example_gives_its_law():
     result = run("fit", PENDULUM, "--target", "period")
     assert re.search(r"period = 2\.00606\d*\*sqrt\(length\)", result.stdout)

@@ -42,7 +42,10 @@ def test_intervals_by_bootstrap_are_near_those_of_the_curvature():
     assert drawn.error == pytest.approx(plain.error, rel=0.4) and drawn.low < plain.value < drawn.high
     assert drawn.error != plain.error
     found = NALMRegressor(form="log(y) = a + p*log(x)", bootstrap=100).fit(x, y, ["x"])
-    assert all(c.low < truth < c.high for c, truth in zip(found.equations_[0].constants, (np.log(3.7), 0.5), strict=True))
+    assert all(
+        c.low < truth < c.high
+        for c, truth in zip(found.equations_[0].constants, (np.log(3.7), 0.5), strict=True)
+    )
 
 
 def test_mistakes_about_errors_are_sentences():

@@ -28,6 +28,7 @@ from nalm.discover.selection.doubts import doubt_of_fit
 from nalm.discover.selection.evidence import minimised
 from nalm.discover.selection.intervals import Uncertainty
 from nalm.discover.selection.printed import allowed
+from nalm.discover.selection.rounding import shortened
 from nalm.discover.selection.rows import NoiseKind, Observations, in_table_order
 from nalm.errors import NALMError
 
@@ -61,10 +62,11 @@ def search_form(
     found = _fitted(form, rows, names, problem)
     if found.form.of_logarithm:
         rows = replace(rows, noise=NoiseKind.RELATIVE, error=np.ones(len(rows)), x_error=None)
-    node = found.form.node(found.values)
+    node = found.form.node({n: shortened(c.value, c.error) for n, c in found.constants.items()})
     rows = rows.effective(node)
     with np.errstate(all="ignore"):
-        exact = (n for n in (*solvable(snapped(node, problem)), node) if certify(n, problem, names))
+        whole = found.form.node(found.values)
+        exact = (n for n in (*solvable(snapped(whole, problem)), whole) if certify(n, problem, names))
         node = next(exact, node)
         law, certificate = Law(node, names), certify(node, problem, names)
         value = evaluate(node, rows.x)
@@ -93,7 +95,9 @@ def search_form(
         table = []
         for again in drawn(rows, bootstrap, seed):
             with contextlib.suppress(NALMError):
-                table.append(np.array(list(_fitted(form, again, names, problem, found.values).values.values())))
+                table.append(
+                    np.array(list(_fitted(form, again, names, problem, found.values).values.values()))
+                )
         known = list(intervals(np.array(list(found.values.values())), table, bootstrap))
     constants = tuple(replace(c, name=name) for name, c in zip(found.constants, known, strict=True))
     only = Candidate(law, error, "form", certificate, 0.0, constants, _uncertainty(found, rows))

@@ -18,10 +18,9 @@ from nalm.discover.selection.answer import NAMED, looks_like_noise
 from nalm.discover.selection.doubts import doubt_of_fit
 from nalm.discover.selection.front import RIVAL
 from nalm.discover.selection.intervals import FittedNumber, Uncertainty, quantile, rows_left
-from nalm.discover.selection.rounding import resolved_digits
+from nalm.discover.selection.rounding import shortened
 from nalm.discover.selection.rows import NoiseKind, Observations
 
-HUNDREDTH = 0.1  # of a tenth
 ROUNDING = 1e-9  # of the spread of y: a law that leaves less holds on every row
 
 
@@ -99,15 +98,6 @@ def certificate_of_groups(
 def rivals(laws: Sequence[Candidate]) -> tuple[str, ...]:
     """Return the laws that the data cannot tell from the first one."""
     return tuple(str(c.law) for c in laws[1:] if c.worse < RIVAL)[:NAMED]
-
-
-def shortened(value: float, error: float) -> float:
-    """Round a number to a hundredth of its standard error: the others, which depend on it, are not fitted again.
-
-    >>> shortened(0.39939422, 0.0009)
-    0.399394
-    """
-    return float(f"{value:.{resolved_digits(value, HUNDREDTH * error) - 1}e}")
 
 
 def _all_rows(found: Chosen) -> Observations:

@@ -22,6 +22,8 @@ from nalm.discover.selection.intervals import FittedNumber, Uncertainty, constan
 from nalm.discover.selection.outliers import far_rows
 from nalm.discover.selection.printed import holds, last_places, resolved, significant
 from nalm.discover.selection.rounding import rounded
+from nalm.discover.selection.separation import next_measurement
+from nalm.discover.selection.simpler import simpler
 from nalm.discover.selection.rows import NoiseKind, Observations, without
 
 ALL = 20_000  # rows of the last fit
@@ -76,7 +78,12 @@ class Selection:
             words = [self._tested(f) for f in near]
             sound = [k for k, (verdict, _) in enumerate(words) if verdict != Verdict.NONE]
             place = sound[0] if sound else 0
-            return self._listed(order, near[place], words[place])
+            other = simpler(order, near[place], self._is_sound) if sound else None
+            if other is None:
+                return self._listed(order, near[place], words[place])
+            law, off = other
+            tested = f"{self._tested(law)[1]} A larger law fits better, but not clearly ({off:.1f} standard errors)."
+            return self._listed(order, law, (Verdict.CONSISTENT, tested))
 
     @property
     def _rows(self) -> int:
@@ -87,6 +94,9 @@ class Selection:
         if words is None:
             return Verdict.CONSISTENT, looks_like_noise(found.rows, found.scatter) + "."
         return Verdict.NONE, f"{words}."
+
+    def _is_sound(self, found: Fitted) -> bool:
+        return self._tested(found)[0] != Verdict.NONE
 
     def _listed(self, order: Sequence[Fitted], chosen: Fitted, words: tuple[Verdict, str]) -> list[Listed]:
         """Test and round the laws of the front, the chosen one first."""
@@ -99,7 +109,13 @@ class Selection:
         listed = []
         for n, (law, short) in enumerate(zip(laws, rounded_laws, strict=True)):
             verdict, tested = words if n == 0 else self._tested(law)
-            certificate = self._certificate(short, verdict, tested, alternatives if n == 0 else ())
+            certificate = self._certificate(short, verdict, tested)
+            if n == 0 and rivals:
+                rival = laws[rivals[0]]
+                advice = next_measurement(
+                    chosen, rival, names, str(Law(tidied(rounded_laws[rivals[0]].node), names))
+                )
+                certificate = replace(certificate, alternatives=alternatives, advice=advice)
             worse = law.score - chosen.score if n else 0.0
             node, known = tidied(short.node), constants(short)
             if self.problem.bootstrap and n == 0:
@@ -115,16 +131,12 @@ class Selection:
             return found
         return fit(found.node, replace(whole, noise=found.rows.noise), found.free, found.stage)
 
-    def _certificate(
-        self, law: Fitted, verdict: Verdict, tested: str, alternatives: tuple[str, ...]
-    ) -> Certificate:
+    def _certificate(self, law: Fitted, verdict: Verdict, tested: str) -> Certificate:
         off = float(np.sqrt(np.mean((law.rows.y - evaluate(law.node, law.rows.x)) ** 2)))
         off /= float(np.std(law.rows.y)) or 1.0
         p, held = self.problem, rows_to_test(law.node, self.problem)
         domain = domain_of(law.node, p, self.names)
-        return Certificate(
-            verdict, tested, held, off, float(p.noise or off), p.precision, p.noise, domain, alternatives
-        )
+        return Certificate(verdict, tested, held, off, float(p.noise or off), p.precision, p.noise, domain)
 
 
 def _printed(order: Sequence[Fitted], problem: Problem) -> Fitted | None:
