@@ -34,6 +34,10 @@ def fit(
         str, typer.Option(help="Units of measurement: m,kg in the columns' order, or a=m,b=kg.")
     ] = "",
     y_unit: Annotated[str, typer.Option(help="Unit of the target, or of several: m/s,J.")] = "",
+    header_units: Annotated[
+        bool,
+        typer.Option("--header-units", help="Units of measurement are those of the headers: T [K], V (m3)."),
+    ] = False,
     form: Annotated[
         str,
         typer.Option(help="Fit this form instead of searching: 'a*T*n/V + b'; other names are parameters."),
@@ -90,6 +94,8 @@ def fit(
     if not json:
         fit_screen.print_warnings(table)
     x_unit, y_units = _units(x_units, table.names), _units(y_unit, table.targets)
+    if header_units:
+        x_unit, y_units = (x_unit or _of_headers(table.names)), (y_units or _of_headers(table.targets))
     regressor = NALMRegressor(
         noise=noise,
         max_time=max_time,
@@ -115,9 +121,9 @@ def fit(
         print_json(result)
         return
     fit_screen.print_result(found, table, result)
-    for wanted, code in ((latex, "latex"), (python, "python"), (excel, "excel"), (c, "c")):
+    for wanted, language in ((latex, "latex"), (python, "python"), (excel, "excel"), (c, "c")):
         if wanted:
-            fit_screen.print_code(getattr(found, f"to_{code}")())
+            fit_screen.print_code(getattr(found, f"to_{language}")())
     for path, what in ((save, "The law"), (html, "The page")):
         if path is not None:
             typer.echo(f"{what} is in {path}.")
@@ -147,6 +153,22 @@ def _units(text: str, names: Sequence[str]) -> list[str] | None:
     if without := [n for n in names if n not in given]:
         raise NALMError(f"Column {without[0]} has no unit: add {without[0]}=1 if it is a plain number.")
     return [given[n] for n in names]
+
+
+def _of_headers(names: Sequence[str]) -> list[str]:
+    """Return the units that headers name.
+
+    >>> _of_headers(["T [K]", "n (mol)"])
+    ['K', 'mol']
+    """
+    from nalm.discover.dimensions.units import in_header
+    from nalm.errors import NALMError
+
+    if without := [n for n in names if in_header(n) is None]:
+        raise NALMError(
+            f"The header {without[0]!r} has no unit: write it as {without[0]} [1] if it is a number."
+        )
+    return [in_header(n) or "1" for n in names]
 
 
 def _pairs(text: str) -> dict[str, str]:

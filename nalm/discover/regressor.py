@@ -52,7 +52,7 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
     digits : int or None
         Significant digits of the table, if it was rounded and the numbers do not show it.
     bootstrap : int
-        How often rows are drawn again for the intervals of the law's numbers, such as 200. 0 (default): from the curvature.
+        How often rows are drawn again for the intervals of the law's numbers, such as 200; 0 (default): never.
     contains, without : sequence of str
         Columns that the law must have, and must not have, by their names in the law.
     exponents : "any", "half" or "integer"

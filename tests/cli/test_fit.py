@@ -51,7 +51,12 @@ def ab():
 
 def test_the_law_is_printed_as_source_to_paste():
     text = run("fit", PENDULUM, "--target", "period", "--latex", "--python", "--excel", "--c").stdout
-    for part in (r"\sqrt{length}", "def law(length):", "=2.006", "double law(double length)"):
+    for part in (
+        r"\sqrt{length}",
+        "def law(length, mass):",
+        "=2.006",
+        "double law(double length, double mass)",
+    ):
         assert part in text
 
 

@@ -87,6 +87,20 @@ def test_a_column_of_groups_gives_each_group_its_own_constants(tmp_path):
         run(tmp_path / "g.csv", "--groups", "t", "--columns", "t", "--form", "a*t")
 
 
+def test_units_are_read_from_headers(path, tmp_path):
+    rng = np.random.default_rng(0)
+    m, v = rng.uniform(1, 5, (2, 40))
+    with (tmp_path / "u.csv").open("w", newline="") as file:
+        rows = zip(m, v, 0.5 * m * v**2, strict=True)
+        csv.writer(file).writerows([("m [kg]", "v (m s-1)", "E [J]"), *rows])
+    arguments = [str(tmp_path / "u.csv"), "--target", "E [J]", "--header-units", "--json"]
+    result = CliRunner().invoke(cli.app, ["fit", *arguments])
+    found = json.loads(result.stdout)
+    assert found["formula"] == "m_kg*v_m_s_1**2/2" and found["verdict"] == "exact"
+    with pytest.raises(NALMError, match="has no unit"):
+        run(path, "--columns", "x", "--header-units")
+
+
 def test_conditions_on_the_form_are_options(path):
     options = path, "--columns", "x,e", "--max-time", 2, "--json"
     found = json.loads(run(*options, "--without", "x", "--exponents", "integer", "--functions", "none"))

@@ -159,7 +159,7 @@ def _judged(node: Node, stage: str, parts: tuple[Observations, ...], fixed: bool
 
 
 def _simplified(found: Chosen, check: Callable[[], None]) -> Iterator[Chosen]:
-    """Yield simpler laws: shared numbers become simple ones as long as the score falls."""
+    """Yield simpler laws: numbers become simple ones in all groups as long as the score falls."""
     for _ in range(ROUNDS):
         trials = [_judged(node, found.stage, found.parts, fixed=True) for node in _moves(found, check)]
         best = min(trials, key=lambda f: f.score, default=found)
@@ -175,10 +175,8 @@ def _moves(found: Chosen, check: Callable[[], None]) -> Iterator[Node]:
     errors = np.sqrt((root**2).sum(1))
     for k, i in enumerate(np.flatnonzero(found.free).tolist()):
         check()
-        if k not in found.fit.shared:
-            continue
         for option in options(values[i], kinds[i]):
-            if abs(option - values[i]) <= NEARBY * errors[places[0, k]]:
+            if (np.abs(option - found.fit.table[:, k]) <= NEARBY * errors[places[:, k]]).all():
                 node = tidied(renumbered(found.node, [*values[:i], option, *values[i + 1 :]]))
                 if used(node) and np.isfinite(numbers(node)).all():
                     yield node

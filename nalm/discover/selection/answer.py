@@ -22,9 +22,9 @@ from nalm.discover.selection.intervals import FittedNumber, Uncertainty, constan
 from nalm.discover.selection.outliers import far_rows
 from nalm.discover.selection.printed import holds, last_places, resolved, significant
 from nalm.discover.selection.rounding import rounded
+from nalm.discover.selection.rows import NoiseKind, Observations, without
 from nalm.discover.selection.separation import next_measurement
 from nalm.discover.selection.simpler import simpler
-from nalm.discover.selection.rows import NoiseKind, Observations, without
 
 ALL = 20_000  # rows of the last fit
 TESTED = 8  # laws that are tested, best first

@@ -46,4 +46,5 @@ def intervals(values: Array, table: list[Array], draws: int) -> tuple[FittedNumb
         return tuple(FittedNumber(float(v), np.inf, -np.inf, np.inf) for v in values)
     low, high = np.quantile(table, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2], axis=0)
     error = np.std(table, axis=0)
-    return tuple(FittedNumber(*map(float, row)) for row in zip(values, error, low, high, strict=True))
+    rows = zip(values, error, low, high, strict=True)
+    return tuple(FittedNumber(float(v), float(e), float(a), float(b)) for v, e, a, b in rows)
