@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nalm.discover.selection.intervals import FittedNumber
 
 SHOWN = 8  # laws of the front beside the law
+GRID = 200  # points of a curve
 
 
 def to_json(found: "NALMRegressor", table: "Table", data: Path) -> dict[str, Any]:
@@ -144,6 +145,27 @@ def format_share(share: float | None) -> str:
     return f"The law explains {word} of the variance."
 
 
+def _figures(found: "NALMRegressor", table: "Table", law: dict[str, Any], k: int) -> dict[str, Any]:
+    """Return the figures of a law: with intervals unless it is exact, and over its column if it has one only."""
+    import numpy as np
+
+    from nalm.report import fit_page
+
+    fitted, curve = found.found_[k], None
+    known = law["verdict"] != "exact" and (fitted.uncertainty is not None or fitted.groups is not None)
+    with np.errstate(all="ignore"):
+        ends = fitted.interval(table.x, table.labels) if known else None
+        used = [found.names_.index(n) for n in fitted.law.inputs if n in found.names_]
+        if len(used) == 1 and fitted.groups is None:
+            column = table.x[:, used[0]]
+            grid = np.tile(np.median(table.x, 0), (GRID, 1))
+            grid[:, used[0]] = np.linspace(column.min(), column.max(), GRID)
+            band = fitted.interval(grid) if known else None
+            curve = fit_page.Curve(table.names[used[0]], column, grid[:, used[0]], fitted.predict(grid), band)
+    front = [(e.size, json_number(e.error), short(e.formula)) for e in fitted.equations[: SHOWN + 1]]
+    return fit_page.figures(law["target"], *values(found, table, k), ends, curve, front)
+
+
 def page_content(found: "NALMRegressor", table: "Table", result: dict[str, Any]) -> dict[str, Any]:
     """Return the content of the page of a fit."""
     from nalm.report import fit_page
@@ -154,7 +176,7 @@ def page_content(found: "NALMRegressor", table: "Table", result: dict[str, Any])
             "explained": format_share(law["r2"]),
             "mathml": fit_page.mathml(found.laws_[k].sympy()),
             "certainty": certainty(law),
-            "figures": fit_page.figures(law["target"], *values(found, table, k)),
+            "figures": _figures(found, table, law, k),
         }
         for k, law in enumerate(result.get("laws", [result]))
     ]
