@@ -86,7 +86,9 @@ def figures(
         found["curve"] = _figure(_numbers(curve.x[rows]), x, across, name, curve.grid, curve.law)
         found["curve"]["data"][0]["line"] = {"color": LAW, "width": 2}
         found["curve"]["data"][:0] = _band(curve)
-    known = [(size, error, safe(formula)) for size, error, formula in front if error is not None and error > 0]
+    known = [
+        (size, error, safe(formula)) for size, error, formula in front if error is not None and error > 0
+    ]
     if len(known) > 1:
         found["front"] = _front(known)
     return found

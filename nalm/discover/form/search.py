@@ -170,7 +170,8 @@ def search_form_groups(
         spread = np.full((len(numbers(node)), 1), np.inf) if spread is None else spread
         sure = Uncertainty.on(rows, spread, found.scatter, len(rows) - found.left)
         parts[label] = Group(tuple(numbers_of.values()), node, sure)
-    law = Law(common.node({n: c.value for n, c in found.shared.items()}), (*names, *own))
+    short = {n: shortened(c.value, c.error) for n, c in found.shared.items()}
+    law = Law(common.node(short), (*names, *own))
     constants = tuple(found.shared.values())
     kinds = list(found.own)
     which = np.array([kinds.index(label) for label in labels])
