@@ -2,8 +2,8 @@
 Growth of five trees: one law, numbers of their own
 ===================================================
 
-Trunks of five orange trees, measured seven times (Draper and Smith 1998). The form, a logistic curve, is given; which of its
-numbers all trees share, and which each tree has of its own, follows from the evidence.
+Trunks of five orange trees, measured seven times (Draper and Smith 1998). The form, a logistic curve, is given; which
+of its numbers all trees share, and which each tree has of its own, follows from the evidence.
 """
 
 import matplotlib.pyplot as plt

@@ -70,7 +70,7 @@ def figures(
         rows = np.union1d(rows[order[: POINTS // 2]], rows[evenly])
     name, x = safe(target), _numbers(y[rows])
     span = [float(y[rows].min()), float(y[rows].max())] if len(rows) else []
-    found = {
+    found: dict[str, Any] = {
         "drawn": len(rows),
         "rows": len(y),
         "intervals": ends is not None,

@@ -11,7 +11,7 @@ import numpy as np
 from nalm.discover.discovery import Discovery
 from nalm.discover.grouped.choice import chosen
 from nalm.discover.grouped.law import checked_labels
-from nalm.discover.grouped.verdict import certificate_of_groups, listed, rivals
+from nalm.discover.grouped.verdict import certificate_of_groups, listed, with_rivals
 from nalm.discover.ladder import Watch, explored
 from nalm.discover.law.expression import Array, Function, Node, Sum
 from nalm.discover.law.names import check_names
@@ -82,7 +82,7 @@ def search_groups(
     laws = [listed(found, names, kinds, order[0].score) for found in order[:MOST]]
     best = order[0]
     certificate = certificate_of_groups(laws[0], whole, which, best.parts[0].noise, best.scatter, best.count)
-    certificate = replace(certificate, alternatives=rivals(laws))
+    certificate = with_rivals(certificate, laws)
     first = replace(laws[0], certificate=certificate)
     seconds = time.monotonic() - began
     return Discovery(first.law, certificate, [first, *laws[1:]], first.stage, seconds)

@@ -95,9 +95,19 @@ def certificate_of_groups(
     )
 
 
-def rivals(laws: Sequence[Candidate]) -> tuple[str, ...]:
-    """Return the laws that the data cannot tell from the first one."""
-    return tuple(str(c.law) for c in laws[1:] if c.worse < RIVAL)[:NAMED]
+def with_rivals(certificate: Certificate, laws: Sequence[Candidate]) -> Certificate:
+    """Name the laws with no more numbers that the data cannot tell from the first one: its form is then undecided."""
+    most = _count(laws[0])
+    others = tuple(str(c.law) for c in laws[1:] if c.worse < RIVAL and _count(c) <= most)[:NAMED]
+    if not others or not certificate:
+        return replace(certificate, alternatives=others)
+    tested = f"{certificate.tested} Other forms explain the rows as well."
+    return replace(certificate, verdict=Verdict.UNDECIDED, tested=tested, alternatives=others)
+
+
+def _count(law: Candidate) -> int:
+    """Return how many numbers of a law were fitted, shared ones and own ones."""
+    return len(law.constants) + (0 if law.groups is None else len(law.groups.names))
 
 
 def _all_rows(found: Chosen) -> Observations:
