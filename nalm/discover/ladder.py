@@ -60,13 +60,10 @@ def search(
 
     With ``x_units``, one for each column, and ``y_unit``, such as "m/s^2", only laws of the right dimension are
     considered: numbers have none, terms of a sum have the same, and a constant of nature is a column.
-    ``y_err`` is the standard error of y on each row, ``sample_weight`` one over its square up to a factor; they decide
-    between laws that are not exact. ``x_err`` are the standard errors of the columns, for each cell or column, beside
-    ``y_err``. ``bootstrap`` is how often rows are drawn again for the intervals of the law's numbers; 0 takes them from
-    the curvature of the likelihood. ``digits`` is the number of significant digits of the table, if it was rounded
-    and the numbers do not show it.
-    ``contains`` and ``without`` name columns that the law must have and must not have; ``exponents`` are "any", "half"
-    or "integer"; ``functions`` are the only ones allowed, () none.
+    ``y_err`` is the standard error of y on each row, ``sample_weight`` one over its square up to a factor, ``x_err``
+    that of the cells or columns of x, beside ``y_err``. ``bootstrap`` is how often rows are drawn again for intervals
+    of the law's numbers, ``digits`` the significant ones of a rounded table. ``contains``, ``without`` name columns of
+    the law; ``exponents`` are "any", "half" or "integer"; ``functions`` are the only ones allowed, () none.
     ``watch`` is called after every stage with one line about the progress of the search.
 
     >>> x = np.random.default_rng(0).uniform(-2, 2, (100, 3))
@@ -80,25 +77,10 @@ def search(
     ).with_errors(y_err, sample_weight, digits, x_err, bootstrap)
     names = check_names(names, problem.inputs)
     problem = problem.constrained(Constraints.of(names, contains, without, exponents, functions))
-    state = explored(problem, names, select(stages), watch)
+    state = Search(problem, names, select(stages), watch)
+    state.explore()
     with np.errstate(all="ignore"):
         return state.discovery(began)
-
-
-def explored(
-    problem: Problem, names: tuple[str, ...], stages: dict[str, Stage], watch: Watch | None = None
-) -> "Search":
-    """Try the stages on a problem; return the search with all laws that it met."""
-    state = Search(problem, names, stages, watch)
-    # candidates may overflow; what is not finite is never certified
-    with np.errstate(all="ignore"), contextlib.suppress(TimeUpError):
-        state.find_exact()
-        if state.certified is None:
-            state.find_under_noise()
-        if not state.done and not state.noisy:
-            with contextlib.suppress(KeyboardInterrupt):  # the best law so far is kept
-                state.find_exact(patient=True)
-    return state
 
 
 class Search(Met):
@@ -118,6 +100,16 @@ class Search(Met):
         self.seen: set[Node] = set()  # with units: structures of the candidates, without their numbers
         self.certified: tuple[Node, Certificate, str] | None = None
         self.asked = False  # whether a law without functions explains the data under noise
+
+    def explore(self) -> None:
+        """Try the stages until a law is certified or time is over; what overflows is never certified."""
+        with np.errstate(all="ignore"), contextlib.suppress(TimeUpError):
+            self.find_exact()
+            if self.certified is None:
+                self.find_under_noise()
+            if not self.done and not self.noisy:
+                with contextlib.suppress(KeyboardInterrupt):  # the best law so far is kept
+                    self.find_exact(patient=True)
 
     @property
     def done(self) -> bool:
@@ -172,8 +164,7 @@ class Search(Met):
         self.find_under_noise()
         if self.certified is not None:
             node, certificate, _ = self.certified
-            pairs = zip(numbers(node), roles(node), strict=True)
-            free = sum(not is_nice(v, role) for v, role in pairs)
+            free = sum(not is_nice(v, role) for v, role in zip(numbers(node), roles(node), strict=True))
             loud = self.problem.noise or certificate.error > QUIET
             if certificate and loud and free <= FEW:
                 return True
@@ -188,9 +179,8 @@ class Search(Met):
 
     def _nearest(self) -> str:
         """Describe the best law so far: the chosen one, else the one with the smallest error."""
-        node = (
-            self.certified[0] if self.certified else min(self.met, key=lambda n: self.met[n][0], default=None)
-        )
+        best = min(self.met, key=lambda n: self.met[n][0], default=None)
+        node = self.certified[0] if self.certified else best
         if node is None:
             return "none of them near"
         law = f", {Law(node, self.names)}," if self.certified else ""

@@ -9,14 +9,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from nalm.discover.arguments import dimensions_of, real, table_of
 from nalm.discover.constraints import Constraints
-from nalm.discover.dimensions.units import NONE, Dimension, dimension
+from nalm.discover.dimensions.units import NONE, Dimension
 from nalm.discover.law.expression import Array
 from nalm.errors import NALMError
 
 SEARCH_ROWS = 1200  # a search looks at no more rows; the certificate looks at all
 SAMPLE_ROWS = 400
-FEWEST_ROWS = 6
 
 
 class TimeUpError(Exception):
@@ -64,12 +64,12 @@ class Problem:
     ) -> Self:
         """Check a table and split it: up to two thirds of the rows to search on, the rest held out."""
         began = time.monotonic()
-        x, y = _table(x, y)
+        x, y = table_of(x, y)
         if noise is not None and not 0 <= noise < 1:
             raise NALMError(f"noise is a share of the spread of y, 0 <= noise < 1 or None, got {noise!r}.")
         if max_time is not None and not max_time > 0:
             raise NALMError(f"max_time is a number of seconds above 0, or None, got {max_time!r}.")
-        dimensions = _dimensions(x_units, y_unit, x.shape[1])
+        dimensions = dimensions_of(x_units, y_unit, x.shape[1])
         roundoff = precision_of(y)
         x, y = x.astype(np.float64), y.astype(np.float64)
         count = min(2 * len(x) // 3, SEARCH_ROWS)
@@ -119,7 +119,7 @@ class Problem:
         if given is None:
             return found
         name = "y_err" if y_err is not None else "sample_weight"
-        size = _real(name, given).astype(np.float64)
+        size = real(name, given).astype(np.float64)
         size = np.full(len(self.order), size) if size.ndim == 0 else size
         if size.shape != self.order.shape:
             raise NALMError(f"{name} needs one number for each of {len(self.order)} rows, got {size.shape}.")
@@ -130,7 +130,7 @@ class Problem:
 
     def _error_of_columns(self, x_err: Any) -> Array:
         """Return the standard errors of the columns, given for each cell or for each column."""
-        size = _real("x_err", x_err).astype(np.float64)
+        size = real("x_err", x_err).astype(np.float64)
         shape = len(self.order), self.inputs
         if size.shape not in (shape, shape[1:]):
             raise NALMError(
@@ -198,54 +198,6 @@ class Problem:
     def precision(self) -> str:
         """The precision of the data: float32 or float64."""
         return "float32" if self.roundoff == 2.0**-24 else "float64"
-
-
-def _table(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the table as arrays of real numbers, x (rows, columns) and y (rows,)."""
-    x, y = _real("X", x), _real("y", y)
-    if x.ndim != 2 or x.shape[1] == 0:
-        raise NALMError(f"X needs the shape (rows, columns) with at least one column, got {x.shape}.")
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = y[:, 0]
-    if y.shape != (len(x),):
-        raise NALMError(f"y needs one number for each of the {len(x)} rows of X, got the shape {y.shape}.")
-    if len(x) < FEWEST_ROWS:
-        raise NALMError(f"A law needs at least {FEWEST_ROWS} rows to be seen and tested, got {len(x)}.")
-    return x, y
-
-
-def _dimensions(
-    x_units: Sequence[str] | None, y_unit: str | None, inputs: int
-) -> tuple[list[Dimension], Dimension] | None:
-    if x_units is None and y_unit is None:
-        return None
-    if x_units is None or y_unit is None:
-        missing = "y_unit" if y_unit is None else "x_units"
-        raise NALMError(f"x_units and y_unit go together, but {missing} is missing: '1' is no unit.")
-    if isinstance(x_units, str) or len(x_units) != inputs:
-        got = repr(x_units) if isinstance(x_units, str) else f"{len(x_units)} units"
-        raise NALMError(f"x_units needs one unit for each of the {inputs} columns of X, got {got}.")
-    return [dimension(u) for u in x_units], dimension(y_unit)
-
-
-def _real(name: str, value: Any) -> np.ndarray:
-    try:
-        array = np.asarray(value)
-        if array.dtype == object:
-            array = array.astype(np.float64)
-    except (ValueError, TypeError) as error:
-        raise NALMError(f"{name} must be a table of numbers: {error}.") from None
-    if array.dtype.kind not in "fiub":
-        raise NALMError(f"{name} must hold real numbers, got {array.dtype}.")
-    if array.dtype.kind != "f":
-        array = array.astype(np.float64)
-    if not np.isfinite(array).all():
-        where = np.argwhere(~np.isfinite(array))[0]
-        place = ", ".join(map(str, where))
-        raise NALMError(
-            f"{name}[{place}] is {array[tuple(where)]}: drop such rows, laws need finite numbers."
-        )
-    return array
 
 
 def precision_of(y: np.ndarray) -> float:

@@ -1,29 +1,33 @@
 """The search as a scikit-learn estimator: fit a table, read the law and its certificate, predict with support."""
 
-import os
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from nalm.discover import Discovery, search
-from nalm.discover.arguments import numbers_in, print_line, seconds_of, seed_of
+from nalm.discover.arguments import (
+    numbers_in,
+    print_line,
+    refuse_with_groups,
+    seconds_of,
+    seed_of,
+    units_of,
+)
 from nalm.discover.constraints import Constraints
 from nalm.discover.discovery import Equation as Equation
 from nalm.discover.discovery import FittedLaw
 from nalm.discover.fitted import FittedLaws
 from nalm.discover.form.search import search_form, search_form_groups
 from nalm.discover.grouped.search import search_groups
-from nalm.discover.law.files import load
 from nalm.discover.law.names import check_count, check_distinct, clean_names
 from nalm.errors import NALMError
 
 try:
     from sklearn.base import BaseEstimator, RegressorMixin
     from sklearn.utils import Tags
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.validation import validate_data
 except ImportError:
     raise NALMError("NALMRegressor needs scikit-learn 1.6 or newer: pip install 'nalm[sklearn]'.") from None
 
@@ -146,7 +150,7 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         self.names_ = clean_names(self.columns_ or [f"x{i}" for i in range(self.n_features_in_)])
         self.several_ = y.ndim == 2 and y.shape[1] > 1
         targets = y.reshape(len(y), -1).T
-        units = self._units(len(targets))
+        units = units_of(self.y_unit, len(targets))
         seed = seed_of(self.random_state)
         found: list[FittedLaw] = []
         for k, target in enumerate(targets):
@@ -171,7 +175,18 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         limit = None if self.max_time is None else seconds
         y_err, x_err = errors
         if groups is not None:
-            self._check_groups(unit, errors)
+            conditions = Constraints.of(
+                self.names_, self.contains, self.without, self.exponents, self.functions
+            )
+            refuse_with_groups(
+                {
+                    "units of measurement": unit is not None or self.X_units is not None,
+                    "x_err": x_err is not None,
+                    "bootstrap": bool(self.bootstrap),
+                    "y_err and a form": self.form is not None and y_err is not None,
+                    "conditions on the form": bool(conditions),
+                }
+            )
             if self.form is not None:
                 return search_form_groups(self.form, x, y, groups, self.names_, seed=seed)
             return search_groups(
@@ -210,70 +225,9 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
             watch=print_line if self.verbose else None,
         ).selected(self.select)
 
-    def _check_groups(self, unit: str | None, errors: tuple[Any, Any]) -> None:
-        """Refuse what a search in groups cannot take."""
-        with_form = self.form is not None and errors[0] is not None
-        for name, given in {
-            "units of measurement": unit is not None or self.X_units is not None,
-            "x_err": errors[1] is not None,
-            "bootstrap": bool(self.bootstrap),
-            "conditions on the form": Constraints.of(
-                self.names_, self.contains, self.without, self.exponents, self.functions
-            ),
-            "y_err and a form": with_form,
-        }.items():
-            if given:
-                raise NALMError(f"groups cannot be combined with {name}: leave one of them out.")
-
-    def _units(self, outputs: int) -> list[str | None]:
-        if self.y_unit is None or isinstance(self.y_unit, str):
-            return [self.y_unit] * outputs
-        if len(self.y_unit) != outputs:
-            raise NALMError(f"y has {outputs} columns, but {len(self.y_unit)} units were given.")
-        return list(self.y_unit)
-
     def _columns(self, names: Sequence[str] | None) -> list[str] | None:
         named = getattr(self, "feature_names_in_", names)
         return None if named is None else list(check_count(named, self.n_features_in_))
-
-    def predict(
-        self,
-        X: Any,  # noqa: N803
-        return_support: bool = False,
-        return_interval: bool = False,
-        groups: Any = None,
-    ) -> Any:
-        """Evaluate the law on every row; with ``return_support`` also return a word for each row.
-
-        The words: inside or outside the range of the data, singular (something the law divides by is far smaller than
-        ever seen), overflow, or undefined (a root of a negative number). With ``return_interval`` also return the ends
-        of the interval, (rows, 2), in which a new measurement lies with 95% confidence if the law is right: they
-        follow from the noise, additive, relative or given as the certificate says, and from the errors of the numbers.
-        ``groups`` is the label of each row, if the law was fitted to groups.
-        """
-        check_is_fitted(self)
-        x = validate_data(self, X, reset=False, dtype=np.float64)
-        with np.errstate(all="ignore"):
-            found = [np.stack([f.predict(x, groups) for f in self.found_], 1)]
-            if return_support:
-                found.append(np.stack([f.support(x, groups) for f in self.found_], 1))
-            if return_interval:
-                found.append(np.stack([f.interval(x, groups) for f in self.found_], 1))
-        values = [v if self.several_ else v[:, 0] for v in found]
-        return values[0] if len(values) == 1 else tuple(values)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what ``save`` wrote; nothing in the file is executed."""
-        self = cls()
-        self.found_, self.columns_, self.several_ = load(Path(path))
-        own = 0 if self.found_[0].groups is None else len(self.found_[0].groups.names)
-        self.names_ = self.laws_[0].names[: len(self.laws_[0].names) - own]
-        self.n_features_in_ = len(self.names_)
-        self.seconds_ = 0.0
-        if self.columns_ is not None:
-            self.feature_names_in_ = np.array(self.columns_, dtype=object)
-        return self
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -22,7 +22,6 @@ from nalm.discover.dimensions.units import (
 )
 from nalm.discover.law.expression import Input, Power, Sum, evaluate
 from nalm.discover.problem import Problem
-from nalm.errors import NALMError
 from nalm.formulas.parse import parse
 
 A, B, C = Input(0), Input(1), Input(2)
@@ -269,25 +268,3 @@ def test_equal_numbers_of_different_dimensions_are_different_columns():
 def test_a_table_where_no_column_changes_has_an_answer():
     f = search(np.ones((30, 2)), Y)
     assert f.certificate.verdict == "none"
-
-
-@pytest.mark.parametrize(
-    ("text", "same"),
-    [
-        ("m s-1", "m/s"),
-        ("m3", "m^3"),
-        ("kg m²", "kg*m^2"),
-        ("W/m2", "W/m^2"),
-        ("atm", "Pa"),
-        ("yr", "s"),
-        ("%", "1"),
-    ],
-)
-def test_units_are_read_as_tables_write_them(text, same):
-    assert dimension(text) == dimension(same)
-
-
-def test_degrees_celsius_are_refused_with_the_remedy():
-    for text in ("°C", "degC", "J/°C"):
-        with pytest.raises(NALMError, match="convert the column to K"):
-            dimension(text)

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from nalm.discover.arguments import FEWEST_ROWS
 from nalm.discover.discovery import Discovery
 from nalm.discover.grouped.choice import chosen
 from nalm.discover.grouped.law import checked_labels
 from nalm.discover.grouped.verdict import certificate_of_groups, listed, with_rivals
-from nalm.discover.ladder import Watch, explored
+from nalm.discover.ladder import Search, Watch
 from nalm.discover.law.expression import Array, Function, Node, Sum
 from nalm.discover.law.names import check_names
 from nalm.discover.law.tidy import tidied
-from nalm.discover.problem import FEWEST_ROWS, Problem, TimeUpError
+from nalm.discover.problem import Problem, TimeUpError
 from nalm.discover.selection.choose import ranked
 from nalm.discover.selection.rows import Observations, distinct, in_table_order
 from nalm.discover.selection.structure import structure
@@ -105,7 +106,8 @@ def _structures(
     """Yield the laws with the most evidence on one table, without the patient stages of a search."""
     quick = {name: stage for name, stage in select(stages).items() if not stage.patient}
     with np.errstate(all="ignore"), contextlib.suppress(TimeUpError):
-        state = explored(problem, names, quick, watch)
+        state = Search(problem, names, quick, watch)
+        state.explore()
         state.remember_proposals()
         met: dict[Node, str] = {node: stage for node, (_, stage) in state.met.items()}
         order = ranked(met, distinct(problem), state.rule.allows, problem.check)
