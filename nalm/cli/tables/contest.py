@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from nalm.cli.tables.grid import grid
 from nalm.cli.tables.verdicts import lead, safe
 from nalm.results.contest import Contest
 from nalm.results.ranking import Standing
@@ -23,11 +23,12 @@ PLACES = (
     "test in pairs of equal task and seed, Holm's correction over all pairs of units."
 )
 TIES = 3  # units that are named as not told apart; the others are counted
+SHOWN = 5  # models that are named as left out
 
 
 def compared(found: Contest) -> Iterator[Table | Text]:
     """Show two units task by task, then the result over all of them in one sentence."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table = grid()
     table.add_column("task", overflow="fold", ratio=1)
     titles = (
         safe(found.first),
@@ -52,6 +53,11 @@ def compared(found: Contest) -> Iterator[Table | Text]:
     yield Text(safe(found.verdict))
     if found.alone:
         yield Text(f"{found.alone} tasks that only one of them has runs of are left out.")
+    if found.left:
+        models = ", ".join(found.left[:SHOWN]) + (
+            f" and {len(found.left) - SHOWN} more" if len(found.left) > SHOWN else ""
+        )
+        yield Text(safe(f"Models with one of them and no counterpart with the other are left out: {models}."))
     yield Text(PAIRED)
 
 
@@ -62,7 +68,7 @@ def ranked(places: Mapping[Group, Sequence[Standing]]) -> Iterator[Table | Text]
         return
     for (experiment, operation, inputs), rows in places.items():
         yield Text(safe(f"{experiment}: {operation}, {inputs} inputs, {rows[0].tasks} ranges"), "bold")
-        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+        table = grid()
         table.add_column("place", justify="right", no_wrap=True)
         table.add_column("unit", overflow="fold")
         for title in ("solved [95%]", "runs", "median step"):

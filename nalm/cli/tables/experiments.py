@@ -4,10 +4,10 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from nalm.cli.tables.grid import grid
 from nalm.cli.tables.numbers import number
 from nalm.config import Experiment
 from nalm.config.labels import rule_words
@@ -50,7 +50,7 @@ def shown(experiment: Experiment) -> Iterator[Table | str]:
     called = names_of(experiment.name, experiment.cases)
     names, standing, along = called.labels, called.places, called.axis
     over = "trained on" if along == "range" else "with"
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table = grid()
     for name in ("model", "operation", "inputs", over, "steps", "lr", "penalties and rules"):
         table.add_column(name, overflow="fold", min_width=_widest(names.values()) if name == "model" else 1)
     groups: dict[tuple[str, ...], list[str]] = {}
@@ -70,7 +70,7 @@ def shown(experiment: Experiment) -> Iterator[Table | str]:
     yield f"Ranges: {', '.join(dict.fromkeys(f'{c.train} then {c.test}' for c in experiment.cases))}"
     yield f"Seeds: {len(experiment.seeds)} ({experiment.seeds[0]} to {experiment.seeds[-1]})."
     if experiment.claims:
-        claims = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+        claims = grid()
         for name in ("published", "value", "unit", "trained on", "where it stands"):
             widest = _widest(c.unit for c in experiment.claims) if name == "unit" else 1
             claims.add_column(name, overflow="fold", min_width=widest)
