@@ -131,7 +131,7 @@ def contest(named: Named, first: str, second: str) -> Contest:
 
     Units are also compared inside models: with MyUnit and NMU, NAU-MyUnit is compared with NAU-NMU.
     """
-    (a, b), left = _sides(named, first, second)
+    (a, b), left = sides(named, first, second)
     pairs = {key: sorted(a[key].keys() & b[key].keys()) for key in a if key in b}
     pairs = {key: seeds for key, seeds in pairs.items() if seeds}
     if not pairs:
@@ -152,7 +152,7 @@ def contest(named: Named, first: str, second: str) -> Contest:
     return Contest(first, second, tuple(rows), overall, per_task, alone, left)
 
 
-def _sides(named: Named, first: str, second: str) -> tuple[list[Side], tuple[str, ...]]:
+def sides(named: Named, first: str, second: str) -> tuple[list[Side], tuple[str, ...]]:
     """Return the runs of two units, alone and inside models, and the models without a counterpart."""
     inside = [_models_with(name, named) for name in (first, second)]
     both = inside[0].keys() & inside[1].keys()

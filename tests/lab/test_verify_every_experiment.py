@@ -15,7 +15,7 @@ from nalm.lab.run import run
 from nalm.results.store import Store
 
 STEPS, IMAGES = 50, 2  # steps of every run, and of networks that read images
-CASES, OF_IMAGES = 1_000, 1  # at most so many cases of an experiment
+CASES, OF_IMAGES = 40, 1  # at most so many cases of an experiment
 CHANGED = 40  # runs in each of which one digit is changed
 KINDS = (
     functools.partial(in_array, start="weights."),
