@@ -14,7 +14,7 @@ from nalm.operations import operation as find_operation
 
 Problem = tuple[float, int, str]  # distance from what was asked; inputs and range measured
 
-OTHERS = 3  # runners-up that are named
+OTHERS = 3  # other units that are named
 INPUTS = 20.0  # by which the logarithm of the ratio of inputs is multiplied: they count before ranges
 NOT_UNIFORM = 1.0  # added to the distance of a distribution that is not uniform
 
@@ -127,7 +127,10 @@ def suggest(
     found = sorted((m for m in cases.values() if _problem(m, train, inputs) == nearest), key=_rank)
     best, exact = found[0], nearest[0] == 0
     verdict: Literal["solved", "unsolved"] = "solved" if best.success.estimate > 0 else "unsolved"
-    next_ones = tuple(found[1 : OTHERS + 1])
+    units: dict[str, Measured] = {}
+    for m in found:
+        units.setdefault(m.unit, m)  # of a unit with several recipes, the best
+    next_ones = tuple(units.values())[1 : OTHERS + 1]
     sentence = _sentence(found, exact, f"{train} with {count_inputs(inputs)}")
     return Suggestion(operation, train, inputs, verdict, exact, sentence, best, next_ones)
 
@@ -177,7 +180,10 @@ def _ends(measured: str) -> tuple[float, float]:
 
 
 def _range_code(train: Range) -> str:
-    return f"Range({train.low:g}, {train.high:g})" if train.kind == "uniform" else repr(train)
+    changed = [f for f in fields(Range) if f.name not in ("low", "high")]
+    changed = [f for f in changed if getattr(train, f.name) != f.default]
+    rest = "".join(f", {f.name}={getattr(train, f.name)!r}" for f in changed)
+    return f"Range({train.low:g}, {train.high:g}{rest})"
 
 
 def _layer_code(layer: Layer) -> str:

@@ -61,8 +61,8 @@
     const { experiment, group } = find(node);
     const block = experiment.curves.cases[key];
     const seeds = block ? Object.keys(block.moving) : [];
-    const layout = dressed({ height: 300, margin: { l: 50, r: 8, t: 30, b: 40 }, title: { text: seeds.length > 1 ? `weights of seeds ${seeds[0]} to ${seeds[seeds.length - 1]}` : seeds.length ? `weights of seed ${seeds[0]}` : "weights", font: { size: 13 } },
-      xaxis: { title: { text: "step" } }, yaxis: {}, showlegend: !!block && block.weights.length <= 8, legend: { orientation: "h", font: { size: 10 } } });
+    const layout = dressed({ height: 300, margin: { l: 50, r: 8, t: 30, b: 64 }, title: { text: seeds.length > 1 ? `weights of seeds ${seeds[0]} to ${seeds[seeds.length - 1]}` : seeds.length ? `weights of seed ${seeds[0]}` : "weights", font: { size: 13 } },
+      xaxis: { title: { text: "step" } }, yaxis: {}, showlegend: !!block && block.weights.length <= 8, legend: { orientation: "h", y: -0.24, font: { size: 10 } } });
     if (!seeds.length) { layout.annotations = [{ text: "no weights were kept", showarrow: false }]; return Plotly.react(node, [], layout, settings); }
     const steps = experiment.curves.steps[block.steps], palette = Object.values(data.looks).map((l) => l[0]);
     const traces = block.weights.map((name, w) => {

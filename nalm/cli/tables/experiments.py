@@ -29,13 +29,14 @@ def listing(
     """
     shown = list(experiments)
     names = max((len(e.name) for e in shown), default=0)
+    counts = {e.name: f"{len(e.cases) * len(e.seeds):,}" for e in shown}
+    counts |= {n: f"{done[n]:,} of {count}" for n, count in counts.items() if n in done}
+    widest = max(map(len, counts.values()), default=0)
     for about, group in itertools.groupby(shown, key=lambda e: EXPERIMENTS.about(e.name) or "Your own"):
         yield Text(about, "bold", no_wrap=True, overflow="ellipsis")
         for e in group:
-            runs = f"{len(e.cases) * len(e.seeds):,}"
-            of = f"{done[e.name]:,} of {runs}" if e.name in done else runs
             time = costs.format_duration(costs.estimate(e, machine, factor))
-            line = f"  {e.name:<{names}} {time:>8} {of:>9}  {e.title}"
+            line = f"  {e.name:<{names}} {time:>8} {counts[e.name]:>{widest}}  {e.title}"
             yield Text(line, no_wrap=True, overflow="ellipsis")
 
 
