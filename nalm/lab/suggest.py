@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from nalm.config import Arithmetic, Layer, Range, Recipe
 from nalm.errors import NALMError
+from nalm.experiments import EXPERIMENTS
 from nalm.lab.measured import Measured as Measured
-from nalm.lab.measured import Row, count_inputs, shipped_rows
+from nalm.lab.measured import Row, count_inputs, on_inputs, shipped_rows
 from nalm.operations import operation as find_operation
 
 Problem = tuple[float, int, str]  # distance from what was asked; inputs and range measured
@@ -120,6 +121,11 @@ def suggest(
         sentence = f"Not known: {operation} was measured on sums of inputs, sequences or images only ({others} cases)."
         return Suggestion(operation, train, inputs, "unknown", False, sentence)
     if not cases:
+        named = {e.name: [c.task for c in e.cases if c.operation == operation] for e in EXPERIMENTS.values()}
+        trained = [name for name, tasks in named.items() if tasks]
+        if trained and not any(on_inputs(task) for tasks in named.values() for task in tasks):
+            sentence = f"Not known: {operation} was trained on sums of inputs only, in {', '.join(trained)}."
+            return Suggestion(operation, train, inputs, "unknown", False, sentence)
         have = ", ".join(sorted({str(row.get("operation")) for row in summary} - {operation})) or "nothing"
         sentence = f"Not known: nothing was measured for {operation}. Measured: {have}."
         return Suggestion(operation, train, inputs, "unknown", False, sentence)

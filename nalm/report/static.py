@@ -184,7 +184,9 @@ def latex(group: Sequence[Summary], names: dict[Case, str], places: dict[Case, s
 def _cell(i: Interval, form: str) -> str:
     if i.n == 0:
         return "--"
-    ends = f" [{i.low:{form}}, {i.high:{form}}]" if np.isfinite([i.low, i.high]).all() else ""
+    ends = (
+        f" [{i.low:{form}}, {i.high:{form}}]" if np.isfinite([i.low, i.high]).all() and i.low < i.high else ""
+    )
     return f"{i.estimate:{form}}{ends}"
 
 

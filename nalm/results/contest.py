@@ -104,7 +104,12 @@ class Contest:
             }
             for p in self.pairings
         ]
-        told = {"first": self.first, "second": self.second, "verdict": self.verdict, "needed": self.needed}
+        told: dict[str, Any] = {
+            "first": self.first,
+            "second": self.second,
+            "verdict": self.verdict,
+            "needed": self.needed,
+        }
         told |= {"left_out": list(self.left)}
         return told | {"overall": plain_interval(self.overall), "tasks": rows}
 

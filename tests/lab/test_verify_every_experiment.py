@@ -16,6 +16,7 @@ from nalm.results.store import Store
 
 STEPS, IMAGES = 50, 2  # steps of every run, and of networks that read images
 CASES, OF_IMAGES = 40, 1  # at most so many cases of an experiment
+POLISH = 2  # steps of L-BFGS after the others
 CHANGED = 40  # runs in each of which one digit is changed
 KINDS = (
     functools.partial(in_array, start="weights."),
@@ -34,7 +35,10 @@ def trained(name, out):
         pytest.skip("MNIST's files are not at hand")
     (asked,), _ = experiments([name], "1", Changes(steps=IMAGES if images else STEPS))
     kept = random.Random(name).sample(asked.cases, min(len(asked.cases), OF_IMAGES if images else CASES))
-    run([asked.replace(cases=tuple(kept))], out, compiled=False, workers=1)
+    short = [
+        case.replace(recipe=case.recipe.replace(polish=min(case.recipe.polish, POLISH))) for case in kept
+    ]
+    run([asked.replace(cases=tuple(short))], out, compiled=False, workers=1)
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
