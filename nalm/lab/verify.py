@@ -1,13 +1,11 @@
 """Verify a store: recompute every derived number from curves and weights, and train some runs again."""
 
-import functools
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from nalm.config import Case
 from nalm.engine import Run, device_for, trainer
@@ -17,17 +15,16 @@ from nalm.engine.model import Network, layer_types
 from nalm.engine.numbers.evaluation import EVERY
 from nalm.engine.numbers.thresholds import uncompiled
 from nalm.engine.same_formula import same_formula
-from nalm.engine.spelling import TooLongError, spelled
+from nalm.engine.spelling import TooLongError
 from nalm.engine.trainer import trainer_for
 from nalm.errors import NALMError
-from nalm.networks.composite import Composite
+from nalm.lab.rebuilt import formula_of, rebuilt
 from nalm.results.merge import close
 from nalm.results.packed import CHECKSUM, checksum
 from nalm.results.runs import Outcome, Runs, judged
 from nalm.results.store import Arrays, Store
 from nalm.tasks.threshold import threshold
-from nalm.units import Trainable, Unit
-from nalm.units.spelling import letters
+from nalm.units import Trainable
 
 # of the sparsity error of a unit that computes it from raw parameters, which are reconstructed
 TOLERANCE = 1e-3
@@ -146,13 +143,13 @@ def _check_weights(o: Outcome, arrays: Arrays, known: dict[object, str]) -> Iter
     if not finite or unknown_units([o]):
         return
     try:
-        network = _network(o.case, weights)
+        network = rebuilt(o.case, weights)
         if network is None:
             return
         sparsity = float(network.sparsity_error().detach())
         if not abs(sparsity - arrays["sparsity"][-1]) <= _tolerance(network):
             yield Finding(o, "sparsity at the end", float(arrays["sparsity"][-1]), sparsity)
-        formula = _formula(network, o.case, known) if o.formula else ""
+        formula = formula_of(network, o.case, known) if o.formula else ""
     except TooLongError:
         return
     except (NALMError, RuntimeError, AttributeError, KeyError, ValueError) as error:
@@ -184,33 +181,6 @@ def unknown_units(outcomes: Iterable[Outcome]) -> Counter[str]:
     """Count the runs of each unit that is not at hand: a user's unit whose file is not loaded."""
     known = layer_types()
     return Counter(n for o in outcomes for n in {layer.unit for layer in o.case.model} if n not in known)
-
-
-def _network(case: Case, weights: Arrays) -> Network | None:
-    """Rebuild the trained model; None if it has a layer that cannot be made from effective weights."""
-    network = Network(case.model, case.inputs, bool(case.task.times)).eval().double()
-    for i, part in enumerate(network.layers):
-        if not isinstance(part, Unit):
-            return None
-        mine = {n.partition(".")[2]: w for n, w in weights.items() if n.partition(".")[0] == str(i)}
-        if {n: tuple(w.shape) for n, w in part.weights().items()} != {n: w.shape for n, w in mine.items()}:
-            raise NALMError(f"the stored weights are {', '.join(weights)}")
-        given = {n: torch.from_numpy(w).double() for n, w in mine.items()}
-        part.assign_(given)
-        if not isinstance(part, Composite):  # the stored numbers, and not what raw parameters make of them
-            part.weights = functools.partial(dict, given)  # type: ignore[method-assign]
-    return network
-
-
-def _formula(network: Network, case: Case, known: dict[object, str]) -> str:
-    sign = True if case.task.positive else None
-    units = [part for part in network.parts() if isinstance(part, Unit)]
-    # by name: the weights of two runs can be stored in different orders
-    rounded = tuple((n, *w.flatten().tolist()) for u in units for n, w in sorted(u.rounded().items()))
-    key = (case.model, case.inputs, sign, rounded)
-    if key not in known:
-        known[key] = spelled(network, letters(case.inputs, positive=sign))
-    return known[key]
 
 
 def _again(o: Outcome, device: str, data: str) -> Runs:
