@@ -18,9 +18,12 @@ def one_digit(value: float, chance: random.Random) -> float:
     mantissa = text.partition("e")[0]
     first = next((m.start() for m in re.finditer("[1-9]", mantissa)), None)
     places = [m.start() for m in DIGIT.finditer(mantissa) if first is not None and m.start() >= first]
-    at = chance.choice(places)
-    digit = chance.choice([d for d in "123456789" if d != text[at]])
-    return float(text[:at] + digit + text[at + 1 :])
+    changed = value
+    while changed == value:  # the last digits of a number may be beyond its precision
+        at = chance.choice(places)
+        digit = chance.choice([d for d in "123456789" if d != text[at]])
+        changed = float(text[:at] + digit + text[at + 1 :])
+    return changed
 
 
 def in_error(store: Store, o: Outcome, chance: random.Random) -> str:
