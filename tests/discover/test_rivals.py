@@ -17,6 +17,7 @@ A, B, C = (Input(i) for i in range(3))
 GRAVITY = Power((A, B, C), (1.0, 1.0, -2.0), 6.0)
 WAVE = Sum((Function("sin", Sum((A,), (2.1,), 0.4)),), (3.0,), 5.0)
 ENERGY = Power((A, Sum((Power((B,), (2.0,)), Power((C,), (2.0,))), (1.0, 0.5))), (1.0, 1.0))
+ROWS = np.random.default_rng(0).uniform(1, 5, (50, 3))
 AROUND = Neighbourhood(lambda node: True, lambda: None)
 
 
@@ -32,17 +33,17 @@ def fitted(node, truth, noise, low=1.0, high=5.0, rows=400):
 
 @pytest.mark.parametrize("node", [GRAVITY, WAVE, ENERGY, Function("exp", Sum((A,), (-0.5,)))])
 def test_neighbours_are_other_laws_of_the_same_columns(node):
-    found = list(neighbours(node))
+    found = list(neighbours(node, ROWS))
     assert len(found) == len(set(found)) > 10
     assert tidied(node) not in found
     assert all(used(other) <= used(node) for other in found)
 
 
 def test_neighbours_change_exponents_functions_and_powers_of_sums():
-    forms = [structure(other) for other in neighbours(ENERGY)]
+    forms = [structure(other) for other in neighbours(ENERGY, ROWS)]
     assert any(isinstance(form, Power) and -0.5 in form.exponents for form in forms)
-    assert structure(Power((A, B, C), (1.0, 1.0, -1.5))) in [structure(n) for n in neighbours(GRAVITY)]
-    names = {f.name for n in neighbours(WAVE) for f in _functions(n)}
+    assert structure(Power((A, B, C), (1.0, 1.0, -1.5))) in [structure(n) for n in neighbours(GRAVITY, ROWS)]
+    names = {f.name for n in neighbours(WAVE, ROWS) for f in _functions(n)}
     assert {"cos", "tanh", "exp"} <= names
 
 

@@ -1,9 +1,24 @@
 """Neighbours of a law: forms that differ from it in one place, such as an exponent or a function."""
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
-from nalm.discover.law.expression import Function, Input, Node, Power, Sum, parts, powered, used, with_parts
+import numpy as np
+
+from nalm.discover.law.expression import (
+    Array,
+    Function,
+    Input,
+    Node,
+    Power,
+    Sum,
+    evaluate,
+    parts,
+    powered,
+    used,
+    with_parts,
+)
 from nalm.discover.law.functions import FUNCTIONS
 from nalm.discover.law.tidy import tidied
 
@@ -12,36 +27,37 @@ POWERS = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)  # p of (1 + u/p)^p, which begins as 
 PARTS = (1.0, 0.5)  # of u, where a fit begins
 SCALES = (0.5, 1.0, 2.0)  # of the argument of another function
 GROWING = ("exp", "sinh", "cosh", "tanh")  # functions in place of a power
-OFFSET = 0.01  # where the fit of a number that is added begins
+ROOTS = (0.5, 1.0, 1.5, 2.0, 3.0)  # powers in place of a function
 
 
-def neighbours(node: Node) -> Iterator[Node]:
-    """Yield each form that differs from the law in one place, with numbers from which a fit can start."""
+def neighbours(node: Node, x: Array) -> Iterator[Node]:
+    """Yield each form that differs from the law in one place, with numbers from which a fit to rows x can start."""
     seen = {tidied(node)}
-    for other in _changed(node, sorted(used(node))):
+    for other in _changed(node, x):
         other = tidied(other)
         if other not in seen and used(other):
             seen.add(other)
             yield other
 
 
-def _changed(node: Node, columns: list[int], argument: bool = False) -> Iterator[Node]:
+def _changed(node: Node, x: Array, law: Node | None = None, argument: bool = False) -> Iterator[Node]:
     """Yield the changes; a sum that is the ``argument`` of a function is not bent: far from 0 it looks straight."""
+    columns = sorted(used(law or node))
     match node:
         case Input():
             yield from _steps(Power((node,), (1.0,)), columns)
         case Power():
             yield from _steps(node, columns)
             yield from _scaled(node)
-            yield from _functions(node)
+            yield from _functions(node, x)
             yield from _bent(node)
         case Sum() if not argument:
             yield from _bent(Power((node,), (1.0,)))
         case Function():
-            yield from _exchanged(node)
+            yield from _exchanged(node, x)
     inner = parts(node)
     for i, part in enumerate(inner):
-        for other in _changed(part, columns, isinstance(node, Function)):
+        for other in _changed(part, x, law or node, isinstance(node, Function)):
             yield with_parts(node, [other if k == i else p for k, p in enumerate(inner)])
 
 
@@ -73,17 +89,46 @@ def _scaled(node: Power) -> Iterator[Node]:
             yield powered([*rest.factors, *u.factors], exponents, node.coefficient)
 
 
-def _functions(node: Power) -> Iterator[Node]:
+def _functions(node: Power, x: Array) -> Iterator[Node]:
     """Yield the product with a function in place of the power of all factors that share the largest exponent.
 
     Not in place of a power of 1: every function is a line near 0.
     """
     u, rest, largest = _shared(node)
     if largest > 1:
+        old = evaluate(u, x) ** largest
         for name in GROWING:
-            for scale in SCALES:
-                inner = Function(name, Sum((u,), (scale,)))
-                yield powered([*rest.factors, inner], [*rest.exponents, 1.0], node.coefficient)
+            near = _nearest(old, [Function(name, Sum((u,), (scale,))) for scale in SCALES], x)
+            for other in itertools.islice(near, 1):  # up to a factor only: cosh(u) - 1 is u^2/2 near 0
+                yield powered([*rest.factors, other], [*rest.exponents, 1.0], node.coefficient)
+
+
+def _exchanged(node: Function, x: Array) -> Iterator[Node]:
+    """Yield another function or a power of the same argument, and powers of a sum that begin as an exponential."""
+    old = evaluate(node, x)
+    for name in FUNCTIONS:
+        if name != node.name:
+            yield from _nearest(old, [Function(name, Sum((node.argument,), (scale,))) for scale in SCALES], x)
+    for p in ROOTS:
+        yield from _nearest(old, [Power((node.argument,), (p,))], x)
+    if node.name == "exp":
+        for p in POWERS:
+            yield Power((Sum((node.argument,), (1 / p,), 1.0),), (p,))
+
+
+def _nearest(old: Array, others: list[Node], x: Array) -> Iterator[Node]:
+    """Yield the expression nearest to old values up to a factor, and that up to a factor and a number added."""
+    fine = [(node, v) for node in others if np.isfinite(v := evaluate(node, x)).all()]
+    for added in ([], [np.ones(len(x))]) if np.isfinite(old).all() else ():
+        best: tuple[float, Node] | None = None
+        for node, value in fine:
+            table = np.column_stack([value, *added])
+            (weight, *bias), *_ = np.linalg.lstsq(table, old, rcond=None)
+            off = float(np.sum((old - table @ [weight, *bias]) ** 2))
+            if weight and (best is None or off < best[0]):
+                best = off, Sum((node,), (float(weight),), float(sum(bias)))
+        if best is not None:
+            yield best[1]
 
 
 def _bent(node: Power) -> Iterator[Node]:
@@ -127,19 +172,3 @@ def _plus(rest: Sum, scale: float, first: Node | float | None = 0.0) -> Sum:
 
 def _product(both: list[tuple[Node, float]], coefficient: float) -> Node:
     return powered([f for f, _ in both], [p for _, p in both], coefficient)
-
-
-def _exchanged(node: Function) -> Iterator[Node]:
-    """Yield another function or a power of the same argument, up to a number, and what begins as it does."""
-    for name in FUNCTIONS:
-        if name != node.name:
-            for scale in SCALES:
-                inner = Function(name, Sum((node.argument,), (scale,)))
-                yield Sum((inner,), (1.0,))
-                yield Sum((inner,), (1.0,), OFFSET)
-    for p in (0.5, 1.0, 1.5, 2.0, 3.0):
-        yield Sum((Power((node.argument,), (p,)),), (1.0,))
-        yield Sum((Power((node.argument,), (p,)),), (1.0,), OFFSET)
-    if node.name == "exp":
-        for p in POWERS:
-            yield Power((Sum((node.argument,), (1 / p,), 1.0),), (p,))

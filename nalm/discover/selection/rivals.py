@@ -45,7 +45,7 @@ class Neighbourhood:
         return self._known[found.node]
 
     def _forms(self, found: Fitted) -> Iterator[Node]:
-        near = neighbours(found.node) if size(found.node) <= LARGEST else iter(())
+        near = neighbours(found.node, found.rows.x) if size(found.node) <= LARGEST else iter(())
         for node in map(scalable, itertools.islice(near, MOST)):
             self.check()
             if self.allows(node) and np.isfinite(evaluate(node, found.rows.x)).all():
