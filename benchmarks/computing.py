@@ -105,9 +105,10 @@ PROBLEMS = {
 
 @dataclass(frozen=True)
 class Options:
-    """How many networks are trained."""
+    """How many networks are trained, and from which seeds."""
 
     seeds: int = option(10, "seeds of each network")
+    first: int = option(100, "the first of them; the settings were chosen with 0 to 9")
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,7 @@ class Job:
     problem: str
     network: str  # units or plain
     seeds: int
+    first: int
 
 
 @dataclass(frozen=True)
@@ -135,21 +137,22 @@ class Trial:
 
 def jobs(options: Options) -> list[Job]:
     """Return all trainings."""
-    return [Job(p, network, options.seeds) for p in PROBLEMS for network in ("units", "plain")]
+    return [Job(p, network, options.seeds, options.first) for p in PROBLEMS for network in ("units", "plain")]
 
 
 def one(job: Job) -> Trial:
     """Train the networks of a job, round the units, and count right answers on the test."""
     problem, began = PROBLEMS[job.problem], time.process_time()
     make = problem.units if job.network == "units" else problem.plain
-    network = nalm.stack([make(start) for start in range(job.seeds * STARTS)])
-    train(network, problem, job.seeds * STARTS)
-    members = [nalm.member(network, k).double().eval() for k in range(job.seeds * STARTS)]
+    first, count = job.first * STARTS, job.seeds * STARTS
+    network = nalm.stack([make(start) for start in range(first, first + count)])
+    train(network, problem, count, seeded(first))
+    members = [nalm.member(network, k).double().eval() for k in range(count)]
     if job.network == "units":
         for member in members:
-            nalm.snap(member)
-    seen_x, seen_y, _ = problem.batch((1, TESTS), 1.0, seeded(2))
-    x, y = problem.test((1, TESTS), seeded(1))
+            member.snap_()
+    seen_x, seen_y, _ = problem.batch((1, TESTS), 1.0, seeded(first + 2))
+    x, y = problem.test((1, TESTS), seeded(first + 1))
     with torch.no_grad():
         errors = [float((m(seen_x[0]) - seen_y[0]).abs().mean().nan_to_num(1e30)) for m in members]
         best = [min(range(k, k + STARTS), key=errors.__getitem__) for k in range(0, len(members), STARTS)]
@@ -161,7 +164,7 @@ def one(job: Job) -> Trial:
     return Trial(job.problem, job.network, job.seeds, exact, middle, size, problem.steps, took)
 
 
-def train(network: nn.Module, problem: Problem, seeds: int) -> None:
+def train(network: nn.Module, problem: Problem, count: int, g: Generator) -> None:
     """Train a population with Adam on the difference of inverse hyperbolic sines, which large results do not rule."""
     optimiser = torch.optim.Adam(network.parameters(), lr=problem.lr, betas=(0.9, 0.95))
     schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -171,9 +174,8 @@ def train(network: nn.Module, problem: Problem, seeds: int) -> None:
         ends = [share * problem.steps for share in problem.ramp]
         ramps = (("weight", Ramp(10, *ends)), ("gate", Ramp(problem.gate, *ends)))
         nalm.attach(network, optimiser, recipe=Recipe(steps=problem.steps, penalties=ramps))
-    g = seeded(0)
     for step in range(problem.steps):
-        x, y, size = problem.batch((seeds, 64), step / problem.steps, g)
+        x, y, size = problem.batch((count, 64), step / problem.steps, g)
         optimiser.zero_grad()
         off = (network(x.float()) / size).asinh() - (y.float() / size).asinh()
         off.square().mean((-2, -1)).sum().backward()

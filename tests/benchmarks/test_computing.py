@@ -38,6 +38,6 @@ def test_a_job_trains_its_networks_and_counts_the_exact_ones(name, monkeypatch):
     monkeypatch.setitem(computing.PROBLEMS, name, replace(PROBLEMS[name], steps=2))
     monkeypatch.setattr(computing, "TESTS", 5)
     monkeypatch.setattr(computing, "STARTS", 2)
-    found = [one(Job(name, network, 2)) for network in ("units", "plain")]
+    found = [one(Job(name, network, 2, 5)) for network in ("units", "plain")]
     assert 0 <= found[0].exact <= 2 and found[1].exact == 0 and found[0].parameters < found[1].parameters
     assert [row["seeds"] for row in totals(found)] == [2, 2]
