@@ -26,6 +26,7 @@ NODES, FAR_NODES, LARGER = 4, 20, 100
 DIGITS, FAR_DIGITS = 4, (8, 8)
 PLUS, SYMBOLS = 10, 12  # plus and minus follow the ten digits
 STARTS = 4  # that a seed trains; it keeps the one with the smallest error on rows like those of the training
+NETWORKS = ("units", "untrained", "plain")  # untrained: units whose initial weights are rounded
 Rows = tuple[int, int]  # networks, and rows for each
 
 
@@ -116,7 +117,7 @@ class Job:
     """All seeds of one problem and one kind of network; they train side by side as one population."""
 
     problem: str
-    network: str  # units or plain
+    network: str  # one of NETWORKS
     seeds: int
     first: int
 
@@ -128,8 +129,9 @@ class Trial:
     problem: str
     network: str
     seeds: int
-    exact: int  # networks with at least 99 % right answers
-    right: float  # share of right answers, median over the networks
+    exact: int  # seeds with at least 99 % right answers
+    alone: float  # share of single starts with as many
+    right: float  # share of right answers, median over the seeds
     parameters: int
     steps: int
     seconds: float
@@ -137,31 +139,39 @@ class Trial:
 
 def jobs(options: Options) -> list[Job]:
     """Return all trainings."""
-    return [Job(p, network, options.seeds, options.first) for p in PROBLEMS for network in ("units", "plain")]
+    return [Job(p, network, options.seeds, options.first) for p in PROBLEMS for network in NETWORKS]
 
 
 def one(job: Job) -> Trial:
     """Train the networks of a job, round the units, and count right answers on the test."""
     problem, began = PROBLEMS[job.problem], time.process_time()
-    make = problem.units if job.network == "units" else problem.plain
+    make = problem.plain if job.network == "plain" else problem.units
     first, count = job.first * STARTS, job.seeds * STARTS
     network = nalm.stack([make(start) for start in range(first, first + count)])
-    train(network, problem, count, seeded(first))
+    if job.network != "untrained":
+        train(network, problem, count, seeded(first))
     members = [nalm.member(network, k).double().eval() for k in range(count)]
-    if job.network == "units":
-        for member in members:
+    for member in members:
+        if isinstance(member, nalm.Unit):
             member.snap_()
     seen_x, seen_y, _ = problem.batch((1, TESTS), 1.0, seeded(first + 2))
     x, y = problem.test((1, TESTS), seeded(first + 1))
     with torch.no_grad():
         errors = [float((m(seen_x[0]) - seen_y[0]).abs().mean().nan_to_num(1e30)) for m in members]
-        best = [min(range(k, k + STARTS), key=errors.__getitem__) for k in range(0, len(members), STARTS)]
-        shares = [float((members[k](x[0]).round() == y[0]).double().mean()) for k in best]
-    size = sum(p.numel() for p in network.parameters()) // len(members)
-    took = round(time.process_time() - began, 1)
-    middle = round(sorted(shares)[len(shares) // 2], 3)
-    exact = sum(share >= EXACT for share in shares)
-    return Trial(job.problem, job.network, job.seeds, exact, middle, size, problem.steps, took)
+        every = [float((m(x[0]).round() == y[0]).double().mean()) for m in members]
+    best = [min(range(k, k + STARTS), key=errors.__getitem__) for k in range(0, count, STARTS)]
+    shares = [every[k] for k in best]
+    return Trial(
+        job.problem,
+        job.network,
+        job.seeds,
+        exact=sum(share >= EXACT for share in shares),
+        alone=round(sum(share >= EXACT for share in every) / count, 3),
+        right=round(sorted(shares)[len(shares) // 2], 3),
+        parameters=sum(p.numel() for p in network.parameters()) // count,
+        steps=0 if job.network == "untrained" else problem.steps,
+        seconds=round(time.process_time() - began, 1),
+    )
 
 
 def train(network: nn.Module, problem: Problem, count: int, g: Generator) -> None:
@@ -194,7 +204,7 @@ def totals(trials: Sequence[Trial]) -> list[Row]:
         rate = wilson(t.exact, t.seeds)
         ends = {"low": round(rate.low, 3), "high": round(rate.high, 3)}
         row: Row = {"problem": t.problem, "network": t.network, "parameters": t.parameters, "seeds": t.seeds}
-        rows.append({**row, "exact": t.exact, **ends, "right": t.right, "steps": t.steps})
+        rows.append({**row, "exact": t.exact, **ends, "alone": t.alone, "right": t.right, "steps": t.steps})
     return rows
 
 
@@ -203,7 +213,8 @@ BENCHMARK = harness.Benchmark(
     note="Shortest paths: trained on graphs of 4 nodes with lengths 1 to 9, tested on 20 nodes and lengths 100 to 999. "
     "Sums in digits: trained on sums and differences of numbers of at most 4 digits, tested on 8 digits. A seed trains "
     "four starts and keeps the one with the smallest error on rows like those of the training. "
-    "Exact: at least 99 % of 500 answers are right, the units rounded to their grid; right: the median share.",
+    "Exact: at least 99 % of 500 answers are right, the units rounded to their grid; alone: the share of single starts "
+    "that are exact; right: the median share of right answers. Untrained: units whose initial weights are rounded.",
     options=Options,
     trial=Trial,
     jobs=jobs,

@@ -6,13 +6,13 @@ import pytest
 import torch
 
 from benchmarks import computing
-from benchmarks.computing import PROBLEMS, Job, Options, jobs, one, seeded, sums, totals
+from benchmarks.computing import NETWORKS, PROBLEMS, Job, Options, jobs, one, seeded, sums, totals
 from nalm.tasks.lists import of_list
 
 
-def test_every_problem_is_tried_with_units_and_with_a_plain_network():
+def test_every_problem_is_tried_with_every_network():
     made = jobs(Options(seeds=3))
-    assert [(j.problem, j.network) for j in made] == [(p, n) for p in PROBLEMS for n in ("units", "plain")]
+    assert [(j.problem, j.network) for j in made] == [(p, n) for p in PROBLEMS for n in NETWORKS]
 
 
 def test_graphs_of_the_test_have_five_times_as_many_nodes_and_edges_a_hundred_times_as_long():
@@ -38,6 +38,8 @@ def test_a_job_trains_its_networks_and_counts_the_exact_ones(name, monkeypatch):
     monkeypatch.setitem(computing.PROBLEMS, name, replace(PROBLEMS[name], steps=2))
     monkeypatch.setattr(computing, "TESTS", 5)
     monkeypatch.setattr(computing, "STARTS", 2)
-    found = [one(Job(name, network, 2, 5)) for network in ("units", "plain")]
-    assert 0 <= found[0].exact <= 2 and found[1].exact == 0 and found[0].parameters < found[1].parameters
-    assert [row["seeds"] for row in totals(found)] == [2, 2]
+    found = [one(Job(name, network, 2, 5)) for network in NETWORKS]
+    units, untrained, plain = found
+    assert 0 <= units.exact <= 2 and plain.exact == 0 and units.parameters < plain.parameters
+    assert (units.steps, untrained.steps) == (2, 0) and untrained.parameters == units.parameters
+    assert [row["seeds"] for row in totals(found)] == [2, 2, 2]
