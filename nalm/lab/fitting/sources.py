@@ -134,7 +134,10 @@ class _Drawn:
         self.draw = draw
 
     def __call__(self, rows: int, block: int) -> Arrays:
-        return arrays(*_pair(self.draw(rows, np.random.default_rng([0, block - _FIRST]))))
+        found = arrays(*_pair(self.draw(rows, np.random.default_rng([0, block - _FIRST]))))
+        if len(found[0]) != rows:
+            raise NALMError(f"The function was asked for {rows} rows and returned {len(found[0])}.")
+        return found
 
 
 class _Stream:
