@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from benchmarks import computing
-from benchmarks.computing import NETWORKS, PROBLEMS, Job, Options, jobs, one, seeded, sums, totals
+from benchmarks.computing import NETWORKS, PROBLEMS, Job, Options, calculations, jobs, one, seeded, totals
 from nalm.tasks.lists import of_list
 
 
@@ -24,13 +24,20 @@ def test_graphs_of_the_test_have_five_times_as_many_nodes_and_edges_a_hundred_ti
 
 
 def test_the_result_of_a_row_of_symbols_is_that_of_its_text():
-    x, y = sums((1, 30), (3, 2), seeded(0))
+    x, y = calculations((1, 40), (3, 2), 3, seeded(0))
+    seen = set()
     for row, result in zip(x[0].tolist(), y[0, :, 0].tolist(), strict=True):
-        text = "".join("0123456789+-"[int(c)] for c in row)
-        first, second = (int(part) for part in text.replace("-", "+").split("+"))
-        assert result == (first + second if "+" in text else first - second)
-    assert PROBLEMS["sums in digits"].batch((1, 2), 0.0, seeded(0))[0].shape[-1] == 3  # one digit at first
-    assert PROBLEMS["sums in digits"].test((1, 2), seeded(0))[0].shape[-1] == 17
+        text = "".join("0123456789+-x"[int(c)] for c in row)
+        first, second = int(text[:3]), int(text[4:])
+        assert result == {"+": first + second, "-": first - second, "x": first * second}[text[3]]
+        seen.add(text[3])
+    assert seen == set("+-x")
+
+
+def test_training_begins_with_one_digit_and_the_test_has_eight():
+    sums, products = PROBLEMS["sums in digits"], PROBLEMS["sums and products in digits"]
+    assert sums.batch((1, 2), 0.0, seeded(0))[0].shape[-1] == 3
+    assert [p.test((1, 2), seeded(0))[0].shape[-1] for p in (sums, products)] == [17, 16]
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -42,17 +42,16 @@ def laws_with_functions() -> list[Law]:
 
 
 def groups(size: int = 10) -> list[list[Law]]:
-    """Return a hundred random laws and those with functions, in groups that a compiler takes in seconds."""
-    laws = [*map(random_law, range(100)), *laws_with_functions()]
-    return [laws[k : k + size] for k in range(0, len(laws), size)]
+    """Return a hundred random laws in groups that a compiler takes in seconds."""
+    return [[random_law(seed) for seed in range(k, k + size)] for k in range(0, 100, size)]
 
 
 class EveryLaw(torch.nn.Module):
     """The modules of many laws beside one another: all are exported or compiled at once."""
 
-    def __init__(self, laws: Sequence[Law]):
+    def __init__(self, laws: Sequence[Law], dtype: torch.dtype = torch.float64):
         super().__init__()
-        self.laws = torch.nn.ModuleList(law.to_module(dtype=torch.float64) for law in laws)
+        self.laws = torch.nn.ModuleList(law.to_module(dtype=dtype) for law in laws)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Compute the laws (rows, laws) for rows x."""

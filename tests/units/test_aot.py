@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 import torch
-from random_laws import EveryLaw, groups
+from random_laws import EveryLaw, groups, laws_with_functions
 
 from nalm.testing import inputs, seeded
 from nalm.units import UNITS
@@ -34,7 +34,7 @@ def test_a_unit_computes_the_same_ahead_of_time(name, tmp_path):
     torch.testing.assert_close(compiled(rows), unit(rows).detach(), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("laws", groups(), ids=range(len(groups())))
+@pytest.mark.parametrize("laws", [*groups(), laws_with_functions()], ids=[*range(10), "functions"])
 def test_laws_compute_the_same_ahead_of_time(laws, tmp_path):
     rows = torch.rand(9, 3, generator=seeded(0), dtype=torch.float64) + 0.5
     compiled = ahead_of_time(EveryLaw(laws).eval(), rows, tmp_path / "laws.pt2")
