@@ -70,7 +70,7 @@ def linear(x: Tensor, weight: Tensor, *columns: Tensor, of: Callable[..., Tensor
     if weight.shape[-2] <= FEW:  # a matrix this thin is faster as one fused pass per output
         planes = values.mT  # (*runs, in, batch)
         sums = [(planes * w.unsqueeze(-1)).sum(-2) for w in weight.unbind(-2)]
-        return torch.stack(sums, -1)
+        return torch.stack(sums, -2).mT  # one plane per output, as the gradient reads them
     return matrix(values, weight)
 
 

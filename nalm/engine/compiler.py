@@ -19,30 +19,32 @@ from nalm.engine.model import Tensors
 from nalm.errors import NALMError
 
 Function = Callable[..., object]
-SETTINGS = {
+SETTINGS: dict[str, bool | int] = {
     # Trust the processor's own list of vector instructions instead of building and starting a program to test it.
     "cpp.vec_isa_ok": True,
     # Shapes never change between calls, so they need no check before every call.
     "size_asserts": False,
     "alignment_asserts": False,
 }
+# Write a reduction both as a loop and at once, and keep the one that a measurement on the GPU finds faster.
+WIDE: dict[str, bool | int] = {"triton.multi_kernel": 1}
 CONTRACT = "enable_floating_point_contract_flag"  # torch pastes its value into the compiler's command line
 
 
 @functools.cache
-def options() -> dict[str, str | bool]:
-    """Settings of torch's C++ generator.
+def options(wide: bool = False) -> dict[str, str | bool | int]:
+    """Settings of torch's generator of code; ``wide`` ones for sums over many inputs.
 
     Wrap signed integers, as the draws need: gcc and clang have a flag for it, MSVC always does. torch has no option
     for further flags, but passes one value on as text.
     """
     from torch._inductor import config as inductor  # takes a second, which uncompiled training need not spend
 
-    found: dict[str, str | bool] = {}
+    found: dict[str, str | bool | int] = {}
     contract = getattr(inductor.cpp, CONTRACT, None)
     if isinstance(contract, str):
         found[f"cpp.{CONTRACT}"] = f"{contract} -fwrapv"
-    known, wanted = inductor.get_config_copy(), dict(SETTINGS)
+    known, wanted = inductor.get_config_copy(), SETTINGS | (WIDE if wide else {})
     if torch.backends.cpu.get_cpu_capability() == "AVX2":
         # Run the last, incomplete vector of a loop as a scalar loop: AVX2 takes it through the stack, AVX-512 has
         # masks. Loops over the few weights of a unit are nothing but incomplete vectors.
@@ -145,8 +147,8 @@ class Compiler:
     object of its own: dynamo keeps its cache, and its limit of recompilations, per code object.
     """
 
-    def __init__(self, wanted: bool):
-        self.wanted = wanted
+    def __init__(self, wanted: bool, wide: bool = False):
+        self.wanted, self.wide = wanted, wide
         self.functions: dict[str, Function] = {}
         self.proven: set[str] = set()  # names of functions that have run compiled
         self._repeatable: dict[str, _Call] = {}
@@ -190,7 +192,7 @@ class Compiler:
             _own_code(function),
             fullgraph=True,
             dynamic=False,
-            options={"guard_filter_fn": lambda entries: [False] * len(entries), **options()},
+            options={"guard_filter_fn": lambda entries: [False] * len(entries), **options(self.wide)},
         )
 
         def first(*arguments: object) -> object:

@@ -84,11 +84,14 @@ def _assemble(search: SystemSearch, data: Trajectories, seed: int, left: Callabl
     flags = [*data.notes(), *_unfinished(search, best, done), *late, *_fit_flags(search, shot, done)]
     if done > 1 and 2 * agreeing <= done:
         flags.append(f"only {agreeing} of {done} restarts found this structure")
-    if others and others[0][1] < CLEAR:
+    near = bool(others) and others[0][1] < CLEAR
+    if near:
         flags.append(f"another structure explains the data nearly as well: {others[0][0]}")
     found = Assessment(Verdict.NONE, "", (), None, ())
     if shot.joined:
         found = assess(system, search, shot, data, scales.system, left)
+    if found.verdict == Verdict.EXACT and near:
+        found = replace(found, verdict=Verdict.CONSISTENT)
     if found.verdict == Verdict.CONSISTENT and (doubts := _doubts(system)):
         found = replace(found, verdict=Verdict.NONE, flags=(*found.flags, *doubts))
     return replace(

@@ -72,3 +72,13 @@ def test_the_scale_of_a_law_may_be_its_leading_weight():
 def test_columns_of_different_size_set_no_scale():
     x = np.random.default_rng(0).uniform(1, 2, (300, 2)) * [1e5, 1e-4]
     assert certify(Sum((A, B), (1.0, 1.0)), Problem.from_table(x, x.sum(1), noise=0.0)).verdict == "exact"
+
+
+def test_a_law_whose_exponents_are_no_usual_powers_must_show_their_digits():
+    """(a^2 + 1)^0.005/(c^2 + 1), written with a power of b that cancels: on these rows sqrt(1 + 0.01 a^2) is as near."""
+    c = Input(2)
+    inner = Power((B, Sum((B, Power((A, B), (-2.0, 1.0))), (1.0, 1.0))), (1.0, 1.0))
+    below = Sum((A, Power((A, c), (1.0, -2.0))), (1.0, 1.0))
+    law = Power((A, inner, B, c, below), (1.01, 0.005, -0.01, -2.0, -1.0))
+    assert verdict_of(law, 0.001, 0.002, 3) == "none"
+    assert verdict_of(Power((A, B), (0.37, -1.2), 3.1), 0.5, 3.0) == "exact"

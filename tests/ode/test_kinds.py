@@ -181,3 +181,16 @@ def test_a_line_is_found_in_five_per_cent_noise():
     noisy = x * (1 + 0.05 * np.random.default_rng(0).standard_normal(150))
     found = nalm.ode.fit(t, noisy, ["x"], restarts=3)
     assert [set(map(type, parts(law.expression))) & {Function} for law in found.laws] == [set()]
+
+
+@pytest.mark.slow
+def test_a_structure_that_another_explains_nearly_as_well_is_not_exact():
+    """Insects that are eaten (ODEBench 15): far from 0 what is eaten is nearly constant."""
+    t = np.linspace(0, 10, 150)
+
+    def rate(_, x):
+        return 0.4 * x * (1 - x / 95) - x**2 / (1 + x**2)
+
+    x = solve_ivp(rate, (0, 10), [44.3], t_eval=t, rtol=1e-10, atol=1e-10).y.T
+    found = nalm.ode.fit(t, x, ["x"], restarts=10)
+    assert found.verdict != "exact" or differs(found, ["0.4*x*(1 - x/95) - x**2/(1 + x**2)"]) < 1e-3

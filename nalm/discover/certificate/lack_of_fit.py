@@ -6,6 +6,7 @@ from scipy.spatial import cKDTree
 
 from nalm.discover.certificate.smoothness import leftover
 from nalm.discover.fit.least_squares import refined
+from nalm.discover.law.constants import is_usual_power
 from nalm.discover.law.expression import Array, Node, evaluate, numbers, roles, used
 from nalm.discover.problem import Problem
 
@@ -55,7 +56,7 @@ def complaint(node: Node, problem: Problem) -> str | None:
 def fitted_exponents(node: Node) -> list[float]:
     """Return the exponents that are no halves, thirds or quarters: a curve of another form fits like one of them."""
     exponents = [v for v, role in zip(numbers(node), roles(node), strict=True) if role == "exponent"]
-    return [p for p in exponents if abs(12 * p - round(12 * p)) > 1e-9]
+    return [p for p in exponents if not is_usual_power(p)]
 
 
 def f_test(r: Array, better: Array, more: int) -> float:

@@ -5,7 +5,7 @@ import numpy as np
 from nalm.discover.certificate.lookalikes import has_look_alikes
 from nalm.discover.fit.least_squares import tangent
 from nalm.discover.fit.snap import gauged, movable
-from nalm.discover.law.constants import is_plain, recognised
+from nalm.discover.law.constants import is_plain, is_usual_power, recognised
 from nalm.discover.law.expression import (
     Array,
     Function,
@@ -58,7 +58,7 @@ def distinguishable(node: Node, problem: Problem) -> bool:
         return False
     if has_look_alikes(node, x, lambda known, missing: _reach(known, missing, allowed) >= VISIBLE):
         return False
-    if (fitted | _setting_scales(node)).any() and _may_go_on(node, x, y, allowed):
+    if (fitted | _setting_scales(node) | _odd_powers(node)).any() and _may_go_on(node, x, y, allowed):
         return False
     if not fitted.any():
         return True
@@ -141,10 +141,16 @@ def _setting_scales(node: Node) -> Mask:
     return np.array(far, bool) & np.array([role != "exponent" for role in roles(node)], bool)
 
 
-def _effects(node: Node, x: Array) -> Array:
-    """Return what each number that a fit may change contributes to the rows, but 1, -1 and plain exponents."""
+def _odd_powers(node: Node) -> Mask:
+    """Return which numbers are exponents that are no halves, thirds or quarters: 0.005 is plain, and no usual power."""
     pairs = zip(numbers(node), roles(node), strict=True)
-    own = [abs(v) != 1 and (role != "exponent" or not is_plain(v)) for v, role in pairs]
+    return np.array([role == "exponent" and not is_usual_power(v) for v, role in pairs], bool)
+
+
+def _effects(node: Node, x: Array) -> Array:
+    """Return what each number that a fit may change contributes to the rows, but 1, -1 and usual exponents."""
+    pairs = zip(numbers(node), roles(node), strict=True)
+    own = [abs(v) != 1 and (role != "exponent" or not is_usual_power(v)) for v, role in pairs]
     counted = movable(node, x) & np.array(own, bool)
     return np.asarray((_slopes(node, x) * numbers(node))[:, counted])
 

@@ -13,6 +13,7 @@ class Verdict(StrEnum):
     EXACT = "exact"
     PRINTED = "exact to the printed digits"
     CONSISTENT = "consistent"
+    UNDECIDED = "undecided"
     NONE = "none"
 
 
@@ -24,6 +25,8 @@ LAW_MEANING = {
     "further term of natural size would have shown. More digits could show a smaller one.",
     Verdict.CONSISTENT: "What the law leaves looks like noise: no further term was found in it. This is weaker than "
     "exact: another law may fit as well, above all with few rows.",
+    Verdict.UNDECIDED: "What the law leaves looks like noise, but other forms explain these rows as well; some are "
+    "listed. Use it within these rows. Less noise, more rows or a wider range would tell the forms apart.",
     Verdict.NONE: "Nothing is proven: this is the best of the laws that were tried. Do not trust it beyond these rows.",
 }
 

@@ -96,6 +96,15 @@ def is_plain(value: float) -> bool:
     return found is not None and abs(found[0].numerator) * found[0].denominator <= 100
 
 
+def is_usual_power(value: float) -> bool:
+    """Tell whether an exponent is whole, or a half, a third or a quarter, of which laws are made; or a twelfth.
+
+    >>> [is_usual_power(v) for v in (2.0, -1.5, 2 / 3, 0.37, 0.005)]
+    [True, True, True, False, False]
+    """
+    return abs(12 * value - round(12 * value)) <= 1e-9
+
+
 def _short(value: float) -> bool:
     """Tell whether a number is a decimal of at most eight digits."""
     return len(f"{abs(value):.15g}".split("e")[0]) <= 9

@@ -13,13 +13,14 @@ from nalm.discover.law import Law
 from nalm.discover.law.expression import Array, Node, evaluate, size
 from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem, TimeUpError
-from nalm.discover.selection.choose import ranked
+from nalm.discover.selection.choose import distinct_laws, ranked
 from nalm.discover.selection.doubts import doubt, rows_to_test
 from nalm.discover.selection.evidence import Fitted, fit
 from nalm.discover.selection.front import RIVAL, front
 from nalm.discover.selection.intervals import FittedNumber, constants
 from nalm.discover.selection.outliers import far_rows
 from nalm.discover.selection.printed import holds, last_places, resolved, significant
+from nalm.discover.selection.rivals import Neighbourhood, contains
 from nalm.discover.selection.rounding import rounded
 from nalm.discover.selection.rows import NoiseKind, Observations, without
 
@@ -66,6 +67,9 @@ class Selection:
                 again = fewer.front({**met, **{f.node: f.stage for f in order}}, allows)
                 if again and again[0].certificate:
                     return [_named(again[0], self.problem.order[far]), *again[1:]]
+        around = Neighbourhood(allows, self.check)
+        with contextlib.suppress(TimeUpError):
+            order = distinct_laws([*order, *around.climbed(order[0])])
         with np.errstate(all="ignore"):
             found = _printed(order, self.problem)
             if found is not None:
@@ -73,8 +77,25 @@ class Selection:
             near = [f for f in order[:TESTED] if f.score < order[0].score + RIVAL]
             words = [self._tested(f) for f in near]
             sound = [k for k, (verdict, _) in enumerate(words) if verdict != Verdict.NONE]
-            place = sound[0] if sound else 0
-            return self._listed(order, near[place], words[place])
+            if not sound:
+                return self._listed(order, near[0], words[0])
+            others, why = self._rivals(near[sound[0]], order, around)
+            verdict, tested = words[sound[0]]
+            if why:
+                verdict, tested = Verdict.UNDECIDED, f"{tested} {why}"
+            return self._listed(order, near[sound[0]], (verdict, tested), others)
+
+    def _rivals(
+        self, found: Fitted, order: Sequence[Fitted], around: Neighbourhood
+    ) -> tuple[list[Fitted], str]:
+        """Return other forms that explain the rows as well, laws met and neighbours, and why the form is undecided."""
+        near = [f for f in order if f is not found and f.score < found.score + RIVAL]
+        others = [f for f in near if not contains(f, found)]
+        try:
+            others += around.rivals(found)
+        except TimeUpError:
+            return others, "There was no time to compare it with other forms."
+        return others, "Other forms explain the rows as well." if others else ""
 
     @property
     def _rows(self) -> int:
@@ -86,14 +107,20 @@ class Selection:
             return Verdict.CONSISTENT, looks_like_noise(found.rows, found.scatter) + "."
         return Verdict.NONE, f"{words}."
 
-    def _listed(self, order: Sequence[Fitted], chosen: Fitted, words: tuple[Verdict, str]) -> list[Listed]:
+    def _listed(
+        self,
+        order: Sequence[Fitted],
+        chosen: Fitted,
+        words: tuple[Verdict, str],
+        others: Sequence[Fitted] = (),
+    ) -> list[Listed]:
         """Test and round the laws of the front, the chosen one first."""
         laws = front(order, chosen)
         rounded_laws = [chosen if words[0] == Verdict.PRINTED else rounded(self._on_all_rows(chosen))]
         rounded_laws += [rounded(law) for law in laws[1:]]
-        rivals = [n for n, law in enumerate(laws) if n and law.score < chosen.score + RIVAL][:NAMED]
         names = tuple(self.names)
-        alternatives = tuple(str(Law(rounded_laws[n].node, names)) for n in rivals)
+        texts = dict.fromkeys(str(Law(rounded(law).node, names)) for law in others)
+        alternatives = tuple(texts)[:NAMED]
         listed = []
         for n, (law, short) in enumerate(zip(laws, rounded_laws, strict=True)):
             verdict, tested = words if n == 0 else self._tested(law)

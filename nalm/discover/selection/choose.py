@@ -1,7 +1,7 @@
 """Which law? The candidates of a search are fitted to all rows under each kind of noise, simplified, and ranked."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -52,11 +52,16 @@ def ranked(
                 with contextlib.suppress(*UNSOLVABLE):
                     for simpler in simplified(found, allows, watch):
                         keep(simpler, best)
-    distinct: list[Fitted] = []
-    for found in sorted(best.values(), key=lambda f: f.score):
-        if not any(_alike(found, other) for other in distinct[:COMPARED]):
-            distinct.append(found)
-    return distinct
+    return distinct_laws(best.values())
+
+
+def distinct_laws(found: Iterable[Fitted]) -> list[Fitted]:
+    """Return the laws, the one with the most evidence first, without those that are other ways to write one before."""
+    kept: list[Fitted] = []
+    for law in sorted(found, key=lambda f: f.score):
+        if not any(_alike(law, other) for other in kept[:COMPARED]):
+            kept.append(law)
+    return kept
 
 
 def _alike(one: Fitted, other: Fitted) -> bool:

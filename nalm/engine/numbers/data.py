@@ -74,13 +74,19 @@ class Data:
     def batch(self, step: Tensor, s: Tensors) -> tuple[Tensor, Tensor]:
         """Return the batch (runs, batch, in) of a step and its targets; ``s`` are the settings of the runs."""
         if not self.case.task.sample:
-            x = self.train(s["train"], step, draws.unpacked(s["grid"])).mT
+            x = self.train(s["train"], step, self._positions(s["grid"])).mT
         else:
             rows = fixed_rows(
                 s["rows"], step, self.case.recipe.batch, self.case.task.sample, self.case.inputs
             )
             x = self.train(s["train"], torch.zeros_like(step), rows).mT
         return x, self.target(x)
+
+    def _positions(self, words: Tensor) -> Tensor:
+        """Return the positions of a batch; a GPU counts them, so that inputs are drawn and summed in one loop."""
+        if words.is_cuda and self.width > F.UNROLL:
+            return self.train.grid(self.case.recipe.batch)
+        return draws.unpacked(words)
 
     def sets(self, start: Tensor, keys: Tensor, grids: tuple[Tensor, ...]) -> Sets:
         """Return inputs and targets of both evaluation sets, from row ``start`` on."""

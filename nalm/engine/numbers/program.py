@@ -24,6 +24,7 @@ from nalm.losses import SEES
 from nalm.losses import loss as find_loss
 
 CAPTURED = 100  # steps per CUDA graph
+READ_AGAIN = ("NALU", "NALUSeparate", "GNALU")  # layers that read their inputs in three sums
 
 
 class Program:
@@ -45,13 +46,15 @@ class Program:
         self._noise = {name: k.to(device) for name, k in self.network.noise_keys(self.seeds).items()}
         self.settings = settings(self.cases, self.seeds, self.data.grid(case.recipe.batch))
         self.settings |= self.data.settings()
-        self.compiler = Compiler(compiled)
+        self.compiler = Compiler(compiled, wide=self.data.width > F.UNROLL)
         self.evaluation = Evaluation(case, self.data, self._noise, self.compiler)
 
         def draw(at: Tensor, s: Tensors) -> tuple[Tensor, Tensor]:
             return self.data.batch(at, s)
 
         self._draw = draw
+        again = device.type == "cpu" or case.model[0].unit in READ_AGAIN
+        self._drawn_apart = again and self.data.width > F.UNROLL
         self._graphs = Graphs(device)
 
     def _starts(self, resets: Tensor) -> Tensors:
@@ -146,9 +149,9 @@ class Program:
         return step
 
     def _call(self, name: str, step: Callable[..., object]) -> None:
-        """Take one step. Many inputs are drawn by a function of their own, or fusion would draw them several times."""
+        """Take one step. Inputs are drawn by a function of their own where fusion would draw them repeatedly."""
         given = None
-        if self.data.width > F.UNROLL:
+        if self._drawn_apart:
             given = self.compiler("data", self._draw)(self.step, self.settings)
         self.compiler(name, step)(*self._state(given))
 
