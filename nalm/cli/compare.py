@@ -25,6 +25,10 @@ def compare(
         tuple[str, str] | None,
         typer.Option(metavar="A B", help="Two units of one folder, paired by range and seed."),
     ] = None,
+    beside: Annotated[
+        str,
+        typer.Option(help="Also take the units of this folder, such as results, in the same experiments."),
+    ] = "",
     experiment: Annotated[str, typer.Option(help="Only this experiment, or all below a prefix.")] = "",
     figure: Annotated[
         Path | None, typer.Option(help="With --units: draw the differences (.pdf, .svg, .png).")
@@ -45,14 +49,15 @@ def compare(
 
     if a == PUBLISHED:
         raise NALMError(f"The word {PUBLISHED} comes second: nalm compare FOLDER {PUBLISHED}.")
-    if (units or figure or experiment) and b:
+    if (units or figure or experiment or beside) and b:
         raise NALMError(
-            "--units, --experiment and --figure compare units within one folder: give one folder alone."
+            "--units, --beside, --experiment and --figure compare units within one folder: give one folder alone."
         )
     if not b:
         from nalm.cli import contest
 
-        contest.units_of(shipped_or(a), experiment, units, figure, json)
+        folders = [shipped_or(folder) for folder in (a, beside) if folder]
+        contest.units_of(folders, experiment, units, figure, json)
         return
     if b == PUBLISHED:
         folder = shipped_or(a)

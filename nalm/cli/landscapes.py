@@ -11,8 +11,7 @@ def is_landscape(name: str) -> bool:
 
 def show(name: str, as_json: bool) -> None:
     """Compute the landscapes at or below a name, and print their minima."""
-    from rich.table import Table
-
+    from nalm.cli.tables.grid import grid
     from nalm.experiments import below
     from nalm.landscapes import LANDSCAPES, compute
 
@@ -20,7 +19,7 @@ def show(name: str, as_json: bool) -> None:
     if as_json:
         print_json([surface.json() for surface in found])
         return
-    table = Table("landscape", "what it shows", "minima", "figure")
+    table = grid("landscape", "what it shows", "minima", "figure")
     for surface in found:
         minima = [f"({m['x']:.4g}, {m['y']:.4g}) {m['kind']}" for m in surface.json().get("minima", [])]
         table.add_row(

@@ -11,6 +11,9 @@ from nalm.cli.app import app, shipped_or
 @app.command()
 def report(
     source: Annotated[str, typer.Option("--from", help="A results folder, or shipped tables.")] = "results",
+    beside: Annotated[
+        str, typer.Option(help="Show the units of this folder beside yours, such as results.")
+    ] = "",
     experiment: Annotated[str, typer.Option(help="Only this experiment, or all below a prefix.")] = "",
     to: Annotated[Path, typer.Option(help="The folder of the site.")] = Path("report"),
     single: Annotated[
@@ -26,22 +29,26 @@ def report(
 
     Pages whose runs have not changed since the last call are kept.
     """
-    where = shipped_or(source)
+    where, other = shipped_or(source), shipped_or(beside) if beside else ""
+    if other:
+        from nalm.results.beside import require_shared
+
+        require_shared(where, other)
     if figures is not None:
         from nalm.report import static
 
-        for path in static.write(where, figures, format_, experiment):
+        for path in static.write(where, figures, format_, experiment, other):
             typer.echo(path)
         return
     if single is not None:
         from nalm.report import page
 
-        written = page.write(where, single, experiment)
+        written = page.write(where, single, experiment, other)
         typer.echo(f"{written} ({written.stat().st_size / 1e6:.1f} MB)")
     else:
         from nalm.report import site
 
-        made = site.write(where, to, experiment)
+        made = site.write(where, to, experiment, other)
         written = made.index
         typer.echo(f"{written}: {made.made} pages of experiments made, {made.kept} not changed")
     if open_:

@@ -20,6 +20,8 @@ def units(
         typer.echo(capabilities.markdown(), nl=False)
         return
 
-    screen.show(capabilities.table(operation))
+    from nalm.cli.tables.grid import styled
+
+    screen.show(styled(capabilities.table(operation)))
     for sentence in capabilities.LEGEND:
         screen.say(sentence)

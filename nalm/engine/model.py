@@ -12,7 +12,6 @@ from nalm import draws
 from nalm.config import Layer
 from nalm.errors import NALMError, unknown
 from nalm.networks import NETWORKS
-from nalm.networks import LineNetwork as Written
 from nalm.networks.cells import CELLS
 from nalm.units import UNITS, Trainable, Unit
 from nalm.units.baselines import BASELINES
@@ -216,21 +215,3 @@ def snapped(network: Network, params: Tensors) -> Tensors:
                 layer.snap_()
         rows.append({name: one.get_parameter(name).detach().clone() for name in params})
     return {name: torch.stack([row[name] for row in rows]).to(p.device) for name, p in params.items()}
-
-
-def formulas(network: Network, symbols: Sequence[Any]) -> list[Any]:
-    """Return what a network of single units computes with rounded weights, as SymPy expressions."""
-    expressions: list[Any] = list(symbols)
-    for layer in network.parts():
-        if not isinstance(layer, Unit):
-            raise NALMError(f"{type(layer).__name__} has no formula.")
-        expressions = layer.formulas(expressions)
-    return expressions
-
-
-def spelled(network: Network, symbols: Sequence[Any]) -> str:
-    """The formulas as text; a network that writes lines of working shows them."""
-    (first, *others) = network.parts()
-    if isinstance(first, Written) and not others:
-        return first.text(symbols)
-    return ", ".join(map(str, formulas(network, symbols)))

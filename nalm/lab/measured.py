@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from nalm.config import Case, Layer, Recipe
+from nalm.config import Case, Layer, Recipe, Task
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
 from nalm.experiments.select import KEYS, chosen
@@ -77,8 +77,7 @@ class Measured:
         case = self.known
         if case is None:
             return self.subset == 1
-        task = case.task
-        return task.subset == 1 and not (task.operands or task.times or task.images)
+        return on_inputs(case.task)
 
     @property
     def known(self) -> Case | None:
@@ -119,6 +118,11 @@ class Measured:
         own |= {"recipe": json.loads(self.recipe.json()), "device": list(self.device), "n": self.n}
         own |= {name: _plain(getattr(self, name)) for name in ("success", "median")}
         return own | {"command": self.command}
+
+
+def on_inputs(task: Task) -> bool:
+    """Return whether the operands of a task are single inputs, and not sums of inputs, sequences or images."""
+    return task.subset == 1 and not (task.operands or task.times or task.images)
 
 
 def count_inputs(number: int) -> str:

@@ -8,13 +8,14 @@ from typing import Any, Literal
 
 from nalm.config import Arithmetic, Layer, Range, Recipe
 from nalm.errors import NALMError
+from nalm.experiments import EXPERIMENTS
 from nalm.lab.measured import Measured as Measured
-from nalm.lab.measured import Row, count_inputs, shipped_rows
+from nalm.lab.measured import Row, count_inputs, on_inputs, shipped_rows
 from nalm.operations import operation as find_operation
 
 Problem = tuple[float, int, str]  # distance from what was asked; inputs and range measured
 
-OTHERS = 3  # runners-up that are named
+OTHERS = 3  # other units that are named
 INPUTS = 20.0  # by which the logarithm of the ratio of inputs is multiplied: they count before ranges
 NOT_UNIFORM = 1.0  # added to the distance of a distribution that is not uniform
 
@@ -120,6 +121,11 @@ def suggest(
         sentence = f"Not known: {operation} was measured on sums of inputs, sequences or images only ({others} cases)."
         return Suggestion(operation, train, inputs, "unknown", False, sentence)
     if not cases:
+        named = {e.name: [c.task for c in e.cases if c.operation == operation] for e in EXPERIMENTS.values()}
+        trained = [name for name, tasks in named.items() if tasks]
+        if trained and not any(on_inputs(task) for tasks in named.values() for task in tasks):
+            sentence = f"Not known: {operation} was trained on sums of inputs only, in {', '.join(trained)}."
+            return Suggestion(operation, train, inputs, "unknown", False, sentence)
         have = ", ".join(sorted({str(row.get("operation")) for row in summary} - {operation})) or "nothing"
         sentence = f"Not known: nothing was measured for {operation}. Measured: {have}."
         return Suggestion(operation, train, inputs, "unknown", False, sentence)
@@ -127,7 +133,10 @@ def suggest(
     found = sorted((m for m in cases.values() if _problem(m, train, inputs) == nearest), key=_rank)
     best, exact = found[0], nearest[0] == 0
     verdict: Literal["solved", "unsolved"] = "solved" if best.success.estimate > 0 else "unsolved"
-    next_ones = tuple(found[1 : OTHERS + 1])
+    units: dict[str, Measured] = {}
+    for m in found:
+        units.setdefault(m.unit, m)  # of a unit with several recipes, the best
+    next_ones = tuple(units.values())[1 : OTHERS + 1]
     sentence = _sentence(found, exact, f"{train} with {count_inputs(inputs)}")
     return Suggestion(operation, train, inputs, verdict, exact, sentence, best, next_ones)
 
@@ -177,7 +186,10 @@ def _ends(measured: str) -> tuple[float, float]:
 
 
 def _range_code(train: Range) -> str:
-    return f"Range({train.low:g}, {train.high:g})" if train.kind == "uniform" else repr(train)
+    changed = [f for f in fields(Range) if f.name not in ("low", "high")]
+    changed = [f for f in changed if getattr(train, f.name) != f.default]
+    rest = "".join(f", {f.name}={getattr(train, f.name)!r}" for f in changed)
+    return f"Range({train.low:g}, {train.high:g}{rest})"
 
 
 def _layer_code(layer: Layer) -> str:

@@ -62,7 +62,10 @@ def _environment() -> Any:
 
 def assets() -> dict[str, str]:
     """Return the files that the pages of a site share, by name."""
-    return {"plotly.js": _plotly(), **{name: _read(name) for name in ("page.css", "page.js", "site.js")}}
+    return {
+        "plotly.js": _plotly(),
+        **{name: _read(name) for name in ("page.css", "page.js", "site.js")},
+    }
 
 
 def _plotly() -> str:

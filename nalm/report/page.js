@@ -1,5 +1,12 @@
 "use strict";
 (async () => {
+  // a page of a site names the file of Plotly, which is loaded beside everything else; a single page contains it
+  const file = document.currentScript.dataset.plotly;
+  const plotly = file ? new Promise((ready, failed) => {
+    const script = document.createElement("script");
+    Object.assign(script, { src: file, onload: ready, onerror: failed });
+    document.head.append(script);
+  }) : Promise.resolve();
   const packed = Uint8Array.from(atob(document.getElementById("data").textContent), (c) => c.charCodeAt(0));
   const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   const data = JSON.parse(await new Response(unpacked).text());
@@ -54,8 +61,8 @@
     const { experiment, group } = find(node);
     const block = experiment.curves.cases[key];
     const seeds = block ? Object.keys(block.moving) : [];
-    const layout = dressed({ height: 300, margin: { l: 50, r: 8, t: 30, b: 40 }, title: { text: seeds.length > 1 ? `weights of seeds ${seeds[0]} to ${seeds[seeds.length - 1]}` : seeds.length ? `weights of seed ${seeds[0]}` : "weights", font: { size: 13 } },
-      xaxis: { title: { text: "step" } }, yaxis: {}, showlegend: !!block && block.weights.length <= 8, legend: { orientation: "h", font: { size: 10 } } });
+    const layout = dressed({ height: 300, margin: { l: 50, r: 8, t: 30, b: 64 }, title: { text: seeds.length > 1 ? `weights of seeds ${seeds[0]} to ${seeds[seeds.length - 1]}` : seeds.length ? `weights of seed ${seeds[0]}` : "weights", font: { size: 13 } },
+      xaxis: { title: { text: "step" } }, yaxis: {}, showlegend: !!block && block.weights.length <= 8, legend: { orientation: "h", y: -0.24, font: { size: 10 } } });
     if (!seeds.length) { layout.annotations = [{ text: "no weights were kept", showarrow: false }]; return Plotly.react(node, [], layout, settings); }
     const steps = experiment.curves.steps[block.steps], palette = Object.values(data.looks).map((l) => l[0]);
     const traces = block.weights.map((name, w) => {
@@ -87,7 +94,7 @@
     const plot = (traces, text, more) => {
       const node = document.createElement("div");
       box.append(node);
-      Plotly.newPlot(node, traces, dressed({ height: 240, margin: { l: 60, r: 8, t: 28, b: 36 }, title: { text, font: { size: 13 } }, xaxis: { title: { text: "step" } }, ...more }), settings);
+      plotly.then(() => Plotly.newPlot(node, traces, dressed({ height: 240, margin: { l: 60, r: 8, t: 28, b: 36 }, title: { text, font: { size: 13 } }, xaxis: { title: { text: "step" } }, ...more }), settings));
     };
     plot([{ x: steps, y: Array.from(numbers(block.test).slice(at * n, (at + 1) * n)), type: "scatter", mode: "lines" }], "test error", { yaxis: { type: "log", exponentformat: "power" } });
     if (!block.moving[seed]) return;
@@ -153,27 +160,34 @@
     return Plotly.newPlot(node, traces, dressed(layout), settings);
   }
 
-  const drawn = [];
-  function draw() {
-    for (const node of document.querySelectorAll(".panels")) {
-      const { group } = find(node), layout = dressed(group.figure.layout);
-      if (narrow()) layout.legend = { orientation: "h", y: -0.22, font: { size: 10 } };
-      drawn.push(Plotly.react(node, group.figure.data, layout, settings).then(() => {
-        if (!node.bound) { node.bound = true; node.on("plotly_click", (e) => showCase(e.points[0].customdata)); }
-      }));
-    }
-    for (const select of document.querySelectorAll("select.case")) choose(select);
-    for (const node of document.querySelectorAll(".given")) {
-      const figure = at(node.dataset.path);
-      drawn.push(Plotly.react(node, figure.data, dressed(figure.layout), settings));
-    }
-    for (const node of document.querySelectorAll(".surface")) drawn.push(surface(node, false));
+  function panel(node) {
+    const { group } = find(node), layout = dressed(group.figure.layout);
+    if (narrow()) layout.legend = { orientation: "h", y: -0.22, font: { size: 10 } };
+    return Plotly.react(node, group.figure.data, layout, settings).then(() => {
+      if (!node.bound) { node.bound = true; node.on("plotly_click", (e) => showCase(e.points[0].customdata)); }
+    });
   }
+  function given(node) {
+    const figure = at(node.dataset.path);
+    return Plotly.react(node, figure.data, dressed(figure.layout), settings);
+  }
+  const chosen = (node) => node.closest(".group").querySelector("select.case").value;
+  const KINDS = { panels: panel, given, surface: (node) => surface(node, false), curves: (node) => curves(node, chosen(node)), paths: (node) => paths(node, chosen(node)) };
+  const height = (node) => node.matches(".panels") ? find(node).group.figure.layout.height : node.matches(".given") ? at(node.dataset.path).layout.height : node.matches(".surface") ? 320 : 300;
+  // a figure is drawn when it comes near the window; its place is kept free until then
+  const drawn = new Map();
+  function draw(node) {
+    const kind = Object.keys(KINDS).find((name) => node.classList.contains(name));
+    near.unobserve(node);
+    drawn.set(node, KINDS[kind](node));
+    return drawn.get(node);
+  }
+  const waiting = () => [...document.querySelectorAll(".figure")].filter((node) => !drawn.has(node));
+  const near = new IntersectionObserver((entries) => {
+    Promise.all(entries.filter((e) => e.isIntersecting).map((e) => draw(e.target))).then(() => document.body.setAttribute("data-drawn", "yes"));
+  }, { rootMargin: "200px" });
   function choose(select) {
-    const box = select.closest(".group");
-    const path = box.querySelector(".paths");
-    drawn.push(curves(box.querySelector(".curves"), select.value));
-    if (path) drawn.push(paths(path, select.value));
+    for (const node of select.closest(".group").querySelectorAll(".curves, .paths")) draw(node);
   }
 
   document.addEventListener("click", (event) => {
@@ -181,7 +195,7 @@
     if (!button) return;
     if (button.classList.contains("rotate")) {
       const node = button.closest(".landscape").querySelector(".surface"), solid = button.textContent === "rotate";
-      surface(node, solid); button.textContent = solid ? "flat" : "rotate";
+      plotly.then(() => surface(node, solid)); button.textContent = solid ? "flat" : "rotate";
     } else if (button.dataset.case) showCase(button.dataset.case);
     else if (button.dataset.kind) {
       const experiment = data.experiments[+button.dataset.experiment];
@@ -190,7 +204,7 @@
     }
   });
   document.addEventListener("change", (event) => {
-    if (event.target.classList.contains("case")) choose(event.target);
+    if (event.target.classList.contains("case")) plotly.then(() => choose(event.target));
     if (event.target.id === "operation") {
       const wanted = event.target.value;
       for (const node of document.querySelectorAll("[data-operation]")) node.hidden = !!wanted && node.dataset.operation !== wanted;
@@ -200,9 +214,12 @@
       }
     }
   });
-  dark.addEventListener("change", draw);
-  draw();
-  Promise.all(drawn).then(() => document.body.setAttribute("data-drawn", "yes"));
+  dark.addEventListener("change", () => [...drawn.keys()].forEach(draw));
+  window.addEventListener("beforeprint", () => plotly.then(() => waiting().forEach(draw)));
+  for (const node of waiting()) node.style.minHeight = `${height(node) || 300}px`;
   const linked = new URLSearchParams(location.hash.slice(1)).get("case"); // a link from the overview of a site
   if (linked) showCase(linked);
+  await plotly;
+  waiting().forEach((node) => near.observe(node));
+  if (!document.querySelector(".figure")) document.body.setAttribute("data-drawn", "yes");
 })();

@@ -73,9 +73,12 @@ SECTIONS = (
 )
 
 
-def write(where: Path | str, path: Path, experiment: str = "") -> Path:
-    """Write the page of a results folder or of shipped results; without a name also benchmarks and landscapes."""
-    found = studies(where, experiment)
+def write(where: Path | str, path: Path, experiment: str = "", other: Path | str = "") -> Path:
+    """Write the page of a results folder or of shipped results; without a name also benchmarks and landscapes.
+
+    The cases that an ``other`` folder has of the same experiments are shown beside.
+    """
+    found = studies(where, experiment, other)
     require(found)
     data = content(found, with_landscapes=not experiment)
     if not experiment:

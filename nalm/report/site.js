@@ -1,4 +1,10 @@
 "use strict";
+// Plotly takes longest to compile; the browser keeps it, so that figures of the next page are drawn at once
+window.addEventListener("load", () => setTimeout(() => {
+  const script = document.createElement("script");
+  script.src = "assets/plotly.js";
+  document.head.append(script);
+}, 300));
 (() => {
   const inputs = document.getElementById("inputs");
   if (inputs) inputs.addEventListener("change", () => {

@@ -18,7 +18,7 @@ from nalm.report.overview import entry, tables
 from nalm.report.page import content, render
 from nalm.report.sections.benchmarks import benchmarks
 from nalm.report.study import require, study, wanted
-from nalm.results import source
+from nalm.results import beside
 
 MANIFEST = "site.json"
 HOME, LIST, BENCHMARKS, LANDSCAPES = "index.html", "experiments.html", "benchmarks.html", "landscapes.html"
@@ -33,11 +33,14 @@ class Site:
     kept: int
 
 
-def write(where: Path | str, folder: Path, experiment: str = "") -> Site:
-    """Write the site of a results folder or of shipped results; make only the pages whose runs have changed."""
+def write(where: Path | str, folder: Path, experiment: str = "", other: Path | str = "") -> Site:
+    """Write the site of a results folder or of shipped results; make only the pages whose runs have changed.
+
+    The cases that an ``other`` folder has of the same experiments are shown beside.
+    """
     html.needed()
     where = Path(where)
-    fingerprints = source.fingerprints(where)
+    fingerprints = beside.fingerprints(where, other)
     names = wanted(fingerprints, experiment)
     if not names:
         require([])  # raises the error that nothing was found
@@ -49,7 +52,7 @@ def write(where: Path | str, folder: Path, experiment: str = "") -> Site:
         if name in known:
             entry_of[name] = known[name]
             continue
-        found = study(where, name)
+        found = study(where, name, other)
         links = html.Links(path_of(name), pages, f"{name} - nalm")
         data = content([found], with_landscapes=False)
         html.save(render(data, where.name, links), folder / path_of(name))

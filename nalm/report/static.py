@@ -27,14 +27,17 @@ MARKERS = dict(
 )
 
 
-def write(where: Path | str, folder: Path, kind: str, experiment: str = "") -> list[Path]:
+def write(
+    where: Path | str, folder: Path, kind: str, experiment: str = "", other: Path | str = ""
+) -> list[Path]:
     """Write each figure of the results as a file, with its table beside it, and return the paths.
 
-    Shipped results have the landscapes too, which are computed without runs.
+    Shipped results have the landscapes too, which are computed without runs. The cases that an ``other`` folder has of
+    the same experiments are shown beside.
     """
     if kind not in FORMATS:
         raise NALMError(f"The format {kind!r} is not known: use {', '.join(FORMATS)}.")
-    found = studies(where, experiment)
+    found = studies(where, experiment, other)
     require(found)
     looks = colours([study.labels[s.case] for study in found for s in study.summaries])
     try:
@@ -181,7 +184,9 @@ def latex(group: Sequence[Summary], names: dict[Case, str], places: dict[Case, s
 def _cell(i: Interval, form: str) -> str:
     if i.n == 0:
         return "--"
-    ends = f" [{i.low:{form}}, {i.high:{form}}]" if np.isfinite([i.low, i.high]).all() else ""
+    ends = (
+        f" [{i.low:{form}}, {i.high:{form}}]" if np.isfinite([i.low, i.high]).all() and i.low < i.high else ""
+    )
     return f"{i.estimate:{form}}{ends}"
 
 

@@ -12,7 +12,7 @@ from nalm.config.labels import unit_of
 from nalm.errors import NALMError, unknown
 from nalm.experiments import EXPERIMENTS, below
 from nalm.experiments.names import Names, names
-from nalm.results import source
+from nalm.results import beside
 from nalm.results.runs import Outcome
 from nalm.results.source import Curves, Recorded
 from nalm.results.summary import Summary, summarise
@@ -69,14 +69,17 @@ class Study:
         return found
 
 
-def studies(where: Path | str, experiment: str = "") -> list[Study]:
-    """Every experiment of a results folder or of shipped tables; or those at or below a name."""
-    return [_study(found) for found in source.read(where, lambda names: wanted(names, experiment))]
+def studies(where: Path | str, experiment: str = "", other: Path | str = "") -> list[Study]:
+    """Every experiment of a results folder or of shipped tables; or those at or below a name.
+
+    The cases that an ``other`` folder has of the same experiments are shown beside.
+    """
+    return [_study(found) for found in beside.read(where, lambda names: wanted(names, experiment), other)]
 
 
-def study(where: Path | str, name: str) -> Study:
-    """One experiment of a results folder or of shipped tables, by its full name."""
-    (found,) = source.read(where, lambda _: [name])
+def study(where: Path | str, name: str, other: Path | str = "") -> Study:
+    """One experiment of a results folder or of shipped tables, by its full name, and what another folder has of it."""
+    (found,) = beside.read(where, lambda _: [name], other)
     return _study(found)
 
 

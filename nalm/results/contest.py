@@ -17,21 +17,27 @@ Labels = tuple[Mapping[Case, str], Mapping[Case, str]]  # the name of each case,
 
 @dataclass(frozen=True)
 class Spot:
-    """A task of an experiment, and the place on the axis where otherwise equal cases differ, such as lr 0.01."""
+    """A task of an experiment, and the place on the axis where otherwise equal cases differ, such as lr 0.01.
+
+    ``model`` is the model around two compared units, such as NAU-*; empty if they are compared as they are named.
+    """
 
     experiment: str
     task: Task
     place: str = ""
+    model: str = ""
 
     @property
     def name(self) -> str:
         """The task in words."""
         words = f"{self.task.operation} {self.task.train}, {self.task.inputs} inputs"
-        known = (str(self.task.train), f"{self.task.inputs} inputs", "none")
-        return words if self.place in known else f"{words}, {self.place}"
+        if self.place not in (str(self.task.train), f"{self.task.inputs} inputs", "none"):
+            words = f"{words}, {self.place}"
+        return f"{words}, in {self.model}" if self.model else words
 
 
-Named = dict[str, dict[Spot, dict[int, Outcome]]]  # label -> task -> seed -> run
+Side = dict[Spot, dict[int, Outcome]]  # task -> seed -> run
+Named = dict[str, Side]  # by label
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,7 @@ class Contest:
     overall: Difference  # of the success rates, over all pairs of runs
     needed: int | None  # seeds per task that would tell, where that cannot be told yet
     alone: int = 0  # tasks that only one of them has runs of
+    left: tuple[str, ...] = ()  # models with one of them for which there is none with the other
 
     @property
     def verdict(self) -> str:
@@ -90,13 +97,20 @@ class Contest:
                 "train": str(p.spot.task.train),
                 "inputs": p.spot.task.inputs,
                 "place": p.spot.place,
+                "model": p.spot.model,
                 "seeds": p.seeds,
                 **{name: plain_interval(getattr(p, name)) for name in ("a", "b", "success", "steps")},
                 **{name: getattr(p, name) for name in ("success_p", "steps_p", "gained", "lost", "needed")},
             }
             for p in self.pairings
         ]
-        told = {"first": self.first, "second": self.second, "verdict": self.verdict, "needed": self.needed}
+        told: dict[str, Any] = {
+            "first": self.first,
+            "second": self.second,
+            "verdict": self.verdict,
+            "needed": self.needed,
+        }
+        told |= {"left_out": list(self.left)}
         return told | {"overall": plain_interval(self.overall), "tasks": rows}
 
 
@@ -118,8 +132,11 @@ def by_name(results: Results, labels: Mapping[str, Labels]) -> Named:
 
 
 def contest(named: Named, first: str, second: str) -> Contest:
-    """Compare two units on every task that both have runs of, paired by seed."""
-    a, b = (named[_found(name, named)] for name in (first, second))
+    """Compare two units on every task that both have runs of, paired by seed.
+
+    Units are also compared inside models: with MyUnit and NMU, NAU-MyUnit is compared with NAU-NMU.
+    """
+    (a, b), left = sides(named, first, second)
     pairs = {key: sorted(a[key].keys() & b[key].keys()) for key in a if key in b}
     pairs = {key: seeds for key, seeds in pairs.items() if seeds}
     if not pairs:
@@ -136,20 +153,57 @@ def contest(named: Named, first: str, second: str) -> Contest:
     needed = stats.pairs_needed(gain, loss, len(flags)) if overall.p >= LEVEL else None
     per_task = None if needed is None else -(-needed // len(pairs))
     alone = len(a.keys() ^ b.keys())
-    return Contest(first, second, tuple(sorted(rows, key=lambda p: p.success_p)), overall, per_task, alone)
+    rows = sorted(rows, key=lambda p: p.success_p)
+    return Contest(first, second, tuple(rows), overall, per_task, alone, left)
 
 
-def _found(name: str, named: Named) -> str:
-    """Return the label that a person means: in full, without hash, or the one of that unit."""
+def sides(named: Named, first: str, second: str) -> tuple[list[Side], tuple[str, ...]]:
+    """Return the runs of two units, alone and inside models, and the models without a counterpart."""
+    inside = [_models_with(name, named) for name in (first, second)]
+    both = inside[0].keys() & inside[1].keys()
+    sides: list[Side] = []
+    for name, models in zip((first, second), inside, strict=True):
+        side = {
+            replace(spot, model=f"{model}{rest}"): seeds
+            for (model, rest), label in models.items()
+            if (model, rest) in both
+            for spot, seeds in named[label].items()
+        }
+        label = _found(name, named, needed=not both)
+        sides.append(side | (named[label] if label else {}))
+    left = [label for models in inside for key, label in models.items() if key not in both]
+    return sides, tuple(map(without_hash, left))
+
+
+def _models_with(name: str, named: Named) -> dict[tuple[str, str], str]:
+    """Return the labels of models of several layers with this unit, by the model around it: NAU-* for NAU-NMU."""
+    found: dict[tuple[str, str], str] = {}
+    for label in named:
+        model, bracket, rest = without_hash(label).partition(" (")
+        parts = model.split("-")
+        if len(parts) == 1 or name not in (*parts, *label.partition(" (")[0].split("-")) or name == model:
+            continue
+        unit = without_hash(name)
+        key = "-".join("*" if part == unit else part for part in parts), f"{bracket}{rest}"
+        if key in found:
+            raise NALMError(
+                f"{name} was trained in {model} with several files: choose one of {found[key]!r}, {label!r}."
+            )
+        found[key] = label
+    return found
+
+
+def _found(name: str, named: Named, needed: bool = True) -> str:
+    """Return the label that a person means: in full, without hash, or the one of that unit; empty if not needed."""
     same = [label for label in named if name in (label, without_hash(label))]
     same = same or [label for label in named if without_hash(label).partition(" (")[0] == name]
     if len(same) > 1:
         raise NALMError(
             f"{name} was trained in {len(same)} ways: choose one of {', '.join(map(repr, same))}."
         )
-    if not same:
+    if not same and needed:
         raise unknown("unit in these results", name, named)
-    return same[0]
+    return same[0] if same else ""
 
 
 def _pairing(spot: Spot, pairs: Sequence[tuple[Outcome, Outcome]], tasks: int) -> Pairing:

@@ -1,5 +1,6 @@
 """The arrays of a run as compressed bytes, and back; damaged or too large data is refused."""
 
+import hashlib
 import zlib
 from dataclasses import dataclass
 
@@ -11,6 +12,20 @@ from nalm.errors import NALMError
 from nalm.results.runs import Outcome, Runs
 
 MAX_EXPANDED = 2**28  # bytes of a run's arrays after decompression
+CHECKSUM = "checksum"  # the array with the checksum of all other numbers of a run
+# what a run came to; the checksum covers these and the arrays
+RESULT = (
+    "outcome",
+    "solved_at",
+    "best_step",
+    "validation",
+    "test",
+    "sparsity",
+    "threshold",
+    "steps",
+    "resets",
+    "formula",
+)
 
 Arrays = dict[str, np.ndarray]
 
@@ -25,7 +40,18 @@ class Finished:
     @classmethod
     def of(cls, runs: Runs, curves: bool = True) -> "Finished":
         """Serialise these runs; without ``curves``, of these the last evaluation only."""
-        return cls(runs.lines(), [pack(run_arrays(runs, i, curves)) for i in range(len(runs))])
+        lines = runs.lines()
+        arrays = [run_arrays(runs, i, curves) for i in range(len(runs))]
+        return cls(lines, [pack(a | {CHECKSUM: checksum(o, a)}) for o, a in zip(lines, arrays, strict=True)])
+
+
+def checksum(outcome: Outcome, arrays: Arrays) -> np.ndarray:
+    """Return SHA-256 of what a run came to and of its arrays, which tells whether any digit was changed later."""
+    digest = hashlib.sha256(" ".join(f"{name}={getattr(outcome, name)}" for name in RESULT).encode())
+    for name in sorted(arrays.keys() - {CHECKSUM}):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f" {name} {array.dtype} {array.shape} ".encode() + array.tobytes())
+    return np.frombuffer(digest.digest(), np.uint8)
 
 
 def run_arrays(runs: Runs, i: int, curves: bool = True) -> Arrays:

@@ -40,6 +40,8 @@ class Interval:
         digits = max(2, -floor(log10(self.high - self.low))) if 0 < self.high - self.low < inf else 2
         form = f".{digits}f" if 0.01 <= size < 100 or size == 0 else ".0f" if 100 <= size < 1e12 else ".1e"
         ends = f"[{self.low:{form}}, {self.high:{form}}]" if self.low <= self.high else "(no interval)"
+        if self.low == self.high and self.n > 1:  # an interval without width would look like certainty
+            ends = f"(all {self.n} equal)"
         return f"{self.estimate:{form}} {ends}"
 
 

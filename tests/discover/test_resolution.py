@@ -75,7 +75,7 @@ def test_columns_of_different_size_set_no_scale():
 
 
 def test_a_law_whose_exponents_are_no_usual_powers_must_show_their_digits():
-    """(a^2 + 1)^0.005/(c^2 + 1), written with a power of b that cancels: on these rows sqrt(1 + 0.01 a^2) is as near."""
+    """(a^2 + 1)^0.005/(c^2 + 1), with powers of b that cancel: on these rows sqrt(1 + 0.01 a^2) is as near."""
     c = Input(2)
     inner = Power((B, Sum((B, Power((A, B), (-2.0, 1.0))), (1.0, 1.0))), (1.0, 1.0))
     below = Sum((A, Power((A, c), (1.0, -2.0))), (1.0, 1.0))

@@ -36,3 +36,11 @@ def test_the_snippet_runs():
     if logic.snippet:
         exec(logic.snippet.partition("runs =")[0], values)
         assert values["case"].task.operation == "xor" and values["case"].train.kind == "grid"
+
+
+def test_an_operation_that_was_trained_on_sums_only_is_not_called_unmeasured():
+    found = suggest("sqrt", 0, 1)
+    assert (
+        found.verdict == "unknown" and "sqrt was trained on sums of inputs only, in madsen" in found.sentence
+    )
+    assert "heim/large/sqrt" in found.sentence

@@ -7,7 +7,10 @@ from typer.testing import CliRunner
 
 from nalm.cli import app
 from nalm.config import Arithmetic, Case, Experiment, Layer, Range, Recipe
+from nalm.engine.model import Network
+from nalm.experiments import EXPERIMENTS
 from nalm.lab import verify
+from nalm.lab.rebuilt import formula_of, rebuilt
 from nalm.lab.run import run
 from nalm.results.store import Store, pack
 from nalm.units.own import OWN, copy_of, load
@@ -48,7 +51,7 @@ def test_formulas_are_told_apart_whatever_the_order_of_the_stored_weights():
     first = {"0.add": sums, "0.gate": np.zeros(1), "0.multiply": products}
     second = {"0.multiply": sums, "0.gate": np.zeros(1), "0.add": products}
     known: dict[object, str] = {}
-    texts = [verify._formula(verify._network(case, w), case, known) for w in (first, second)]
+    texts = [formula_of(rebuilt(case, w), case, known) for w in (first, second)]
     assert texts == ["1", "b"]
 
 
@@ -175,3 +178,18 @@ def test_networks_that_read_images_are_true(tmp_path):
         (o,) = (o for o in store.outcomes() if o.case == pair)
         assert verify.train_again(store, o, "cpu") == []
     assert {"best step"} <= set(findings(tmp_path, tmp_path / "changed", "UPDATE runs SET best_step = 0"))
+
+
+def test_a_unit_with_copies_inside_another_keeps_its_stored_weights():
+    """Its raw parameters are several copies; what they make of the stored weights is something else."""
+    case = EXPERIMENTS["logic/minimum"].cases[-1]
+    weights = {f"0.{n}": w for n, w in rebuilt_weights(case).items()}
+    network = rebuilt(case, weights)
+    for name, w in network.layers[0].weights().items():
+        np.testing.assert_array_equal(w.numpy(), weights[f"0.{name}"])
+
+
+def rebuilt_weights(case):
+    """Numbers of the shapes of a unit's weights that its raw parameters cannot all have."""
+    unit = Network(case.model, case.inputs).layers[0]
+    return {n: np.linspace(-0.9, 0.8, w.numel()).reshape(w.shape) for n, w in unit.weights().items()}

@@ -156,6 +156,10 @@ def test_a_browser_draws_both_figures_and_all_pictures(browser, folder, tmp_path
     page.on("pageerror", lambda e: said.append(str(e)))
     page.goto(path.as_uri())
     page.wait_for_selector("body[data-drawn=yes]", timeout=120_000)
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.wait_for_function(
+        "[...document.querySelectorAll('.given')].every(n => n.querySelector('.main-svg'))"
+    )
     assert said == []
     drawn = page.evaluate("[...document.querySelectorAll('.given')].map(n => n.data.length)")
     assert drawn == [3, 1, 3, 2]  # errors and success, of counts and of products

@@ -163,6 +163,22 @@ def test_the_overview_fits_a_screen_and_leads_to_runs(browser, made, scheme):
     context.close()
 
 
+@pytest.mark.system
+def test_figures_are_drawn_when_they_come_near_the_window(browser, made):
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto((made[0] / "experiments/thesis/ch3/add.html").as_uri())
+    page.wait_for_selector("body[data-drawn=yes]")
+    drawn = "[...document.querySelectorAll('.figure')].map(n => !!n.querySelector('.main-svg'))"
+    first = page.evaluate(drawn)
+    assert first[0] and not all(first)
+    heights = page.evaluate("[...document.querySelectorAll('.curves')].map(n => n.offsetHeight)")
+    assert min(heights) >= 300  # the place of a figure that is not drawn yet is kept free
+    page.locator("select.case").first.scroll_into_view_if_needed()
+    page.wait_for_selector(".curves .main-svg")
+    page.locator("select.case").first.select_option(index=2)
+    page.close()
+
+
 @pytest.mark.slow
 def test_the_site_of_all_results_fits_a_screen_and_stays_small(browser, tmp_path):
     site.write(ROOT / "results", tmp_path)

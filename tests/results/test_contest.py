@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 from made import outcomes
 
-from nalm.config import Range, Recipe
+from nalm.cli.tables.contest import compared
+from nalm.config import Layer, Range, Recipe
 from nalm.config.labels import labels, places
 from nalm.errors import NALMError
 from nalm.results.contest import by_name, contest
@@ -72,6 +73,31 @@ def test_steps_are_compared_where_both_are_solved():
     found = contest(named(outcomes("NMU", ALL, at=2_000), outcomes("NALU", ALL, at=5_000)), "NMU", "NALU")
     (row,) = found.pairings
     assert row.steps.estimate == -3_000 and row.steps_p == pytest.approx(2 / 2**10)
+
+
+def behind(first, runs):
+    """The runs of a unit behind another layer."""
+    return [replace(o, case=o.case.replace(model=(Layer(first, 2), *o.case.model))) for o in runs]
+
+
+def test_units_are_compared_inside_models_and_models_without_a_counterpart_are_named():
+    every = (
+        *(outcomes("Mine@abc123", ALL), outcomes("NMU", NONE)),
+        *(behind("NAU", outcomes("Mine@abc123", ALL)), behind("NAU", outcomes("NMU", HALF))),
+        behind("NAC", outcomes("Mine@abc123", ALL)),
+    )
+    found = contest(named(*every), "Mine", "NMU")
+    assert {p.spot.name: p.gained for p in found.pairings} == {
+        "multiply U[1,2), 2 inputs": 10,
+        "multiply U[1,2), 2 inputs, in NAU-*": 5,
+    }
+    assert found.left == ("NAC-Mine",) and found.plain()["left_out"] == ["NAC-Mine"]
+    assert "no counterpart with the other are left out: NAC-Mine." in " ".join(map(str, compared(found)))
+    inside = contest(named(*every[2:]), "Mine", "NMU")  # neither has runs alone
+    assert [p.spot.model for p in inside.pairings] == ["NAU-*"]
+    assert contest(named(*every), "NAU-Mine", "NAU-NMU").overall.estimate == 0.5
+    with pytest.raises(NALMError, match="with several files: choose one of 'NAU-Mine@abc123'"):
+        contest(named(*every, behind("NAU", outcomes("Mine@def456", ALL))), "Mine", "NMU")
 
 
 def test_units_are_named_in_full_without_hash_or_alone():

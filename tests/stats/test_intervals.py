@@ -41,7 +41,7 @@ def test_an_interval_as_json_has_null_where_there_is_no_number():
         (Interval(0.0362, 0.0351, 0.0374, 77, ""), "0.036 [0.035, 0.037]"),
         (Interval(161802.27, 145642.65, 178534.23, 100, ""), "161802 [145643, 178534]"),
         (Interval(4.2e-7, 3.9e-7, 4.5e-7, 98, ""), "4.2e-07 [3.9e-07, 4.5e-07]"),
-        (Interval(0.0, 0.0, 0.0, 3, ""), "0.00 [0.00, 0.00]"),
+        (Interval(0.0, 0.0, 0.0, 3, ""), "0.00 (all 3 equal)"),
         (Interval(3.0, 2.0, math.inf, 3, ""), "3.0e+00 [2.0e+00, inf]"),
         (Interval(1000.0, math.nan, math.nan, 1, ""), "1000 (no interval)"),
         (Interval(math.nan, math.nan, math.nan, 0, ""), "no values"),
@@ -229,3 +229,8 @@ def test_a_step_of_zero_gets_the_interval_of_student_above_zero():
 @pytest.mark.parametrize("rate", [stats.solved_at, stats.solved_at_published])
 def test_equal_steps_have_an_interval_without_width(rate):
     assert rate([1003000.0] * 3) == Interval(1003000.0, 1003000.0, 1003000.0, 3, "Student-t")
+
+
+def test_equal_steps_are_printed_as_equal_and_not_as_certain():
+    assert str(stats.solved_at([2_000, 2_000])) == "2000 (all 2 equal)"
+    assert "[" in str(stats.solved_at([1_000, 2_000]))

@@ -4,12 +4,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from nalm.cli.tables.grid import grid
 from nalm.cli.tables.verdicts import lead, safe
+from nalm.results.compare import LEVEL
 from nalm.results.contest import Contest
+from nalm.results.counted import Counted
 from nalm.results.ranking import Standing
 from nalm.stats import Interval
 
@@ -22,12 +24,17 @@ PLACES = (
     "The place of a unit is 1 plus the number of units that are solved significantly more often: McNemar's exact "
     "test in pairs of equal task and seed, Holm's correction over all pairs of units."
 )
+COUNTED = (
+    "With all runs that were counted, more than can be paired: shares with Wilson's 95% intervals, p of Fisher's exact "
+    "test after Holm's correction over the tasks."
+)
 TIES = 3  # units that are named as not told apart; the others are counted
+SHOWN = 5  # models that are named as left out
 
 
 def compared(found: Contest) -> Iterator[Table | Text]:
     """Show two units task by task, then the result over all of them in one sentence."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table = grid()
     table.add_column("task", overflow="fold", ratio=1)
     titles = (
         safe(found.first),
@@ -52,7 +59,28 @@ def compared(found: Contest) -> Iterator[Table | Text]:
     yield Text(safe(found.verdict))
     if found.alone:
         yield Text(f"{found.alone} tasks that only one of them has runs of are left out.")
+    if found.left:
+        models = ", ".join(found.left[:SHOWN]) + (
+            f" and {len(found.left) - SHOWN} more" if len(found.left) > SHOWN else ""
+        )
+        yield Text(safe(f"Models with one of them and no counterpart with the other are left out: {models}."))
     yield Text(PAIRED)
+
+
+def counted(rows: Sequence[Counted], first: str, second: str) -> Iterator[Table | Text]:
+    """Show two units by the success of all runs that were counted, where these are more than the pairs."""
+    if not rows:
+        return
+    yield Text(COUNTED)
+    table = grid()
+    table.add_column("task", overflow="fold", ratio=1)
+    for title in (safe(first), safe(second), "p, corrected"):
+        table.add_column(title, no_wrap=True)
+    for row in rows:
+        rates = (Text.assemble(_rate(rate), "\n", (f"n {rate.n}", "dim")) for rate in (row.a, row.b))
+        shade = "" if row.corrected >= LEVEL else "bold"
+        table.add_row(Text(safe(row.spot.name)), *rates, Text(f"{row.corrected:.2g}", shade))
+    yield table
 
 
 def ranked(places: Mapping[Group, Sequence[Standing]]) -> Iterator[Table | Text]:
@@ -62,7 +90,7 @@ def ranked(places: Mapping[Group, Sequence[Standing]]) -> Iterator[Table | Text]
         return
     for (experiment, operation, inputs), rows in places.items():
         yield Text(safe(f"{experiment}: {operation}, {inputs} inputs, {rows[0].tasks} ranges"), "bold")
-        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+        table = grid()
         table.add_column("place", justify="right", no_wrap=True)
         table.add_column("unit", overflow="fold")
         for title in ("solved [95%]", "runs", "median step"):

@@ -4,10 +4,10 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from nalm.cli.tables.grid import grid
 from nalm.cli.tables.numbers import number
 from nalm.config import Experiment
 from nalm.config.labels import rule_words
@@ -29,13 +29,14 @@ def listing(
     """
     shown = list(experiments)
     names = max((len(e.name) for e in shown), default=0)
+    counts = {e.name: f"{len(e.cases) * len(e.seeds):,}" for e in shown}
+    counts |= {n: f"{done[n]:,} of {count}" for n, count in counts.items() if n in done}
+    widest = max(map(len, counts.values()), default=0)
     for about, group in itertools.groupby(shown, key=lambda e: EXPERIMENTS.about(e.name) or "Your own"):
         yield Text(about, "bold", no_wrap=True, overflow="ellipsis")
         for e in group:
-            runs = f"{len(e.cases) * len(e.seeds):,}"
-            of = f"{done[e.name]:,} of {runs}" if e.name in done else runs
             time = costs.format_duration(costs.estimate(e, machine, factor))
-            line = f"  {e.name:<{names}} {time:>8} {of:>9}  {e.title}"
+            line = f"  {e.name:<{names}} {time:>8} {counts[e.name]:>{widest}}  {e.title}"
             yield Text(line, no_wrap=True, overflow="ellipsis")
 
 
@@ -50,7 +51,7 @@ def shown(experiment: Experiment) -> Iterator[Table | str]:
     called = names_of(experiment.name, experiment.cases)
     names, standing, along = called.labels, called.places, called.axis
     over = "trained on" if along == "range" else "with"
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table = grid()
     for name in ("model", "operation", "inputs", over, "steps", "lr", "penalties and rules"):
         table.add_column(name, overflow="fold", min_width=_widest(names.values()) if name == "model" else 1)
     groups: dict[tuple[str, ...], list[str]] = {}
@@ -70,7 +71,7 @@ def shown(experiment: Experiment) -> Iterator[Table | str]:
     yield f"Ranges: {', '.join(dict.fromkeys(f'{c.train} then {c.test}' for c in experiment.cases))}"
     yield f"Seeds: {len(experiment.seeds)} ({experiment.seeds[0]} to {experiment.seeds[-1]})."
     if experiment.claims:
-        claims = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+        claims = grid()
         for name in ("published", "value", "unit", "trained on", "where it stands"):
             widest = _widest(c.unit for c in experiment.claims) if name == "unit" else 1
             claims.add_column(name, overflow="fold", min_width=widest)

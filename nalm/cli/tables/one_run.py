@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from nalm.cli.tables.grid import grid
 from nalm.cli.tables.verdicts import safe
 from nalm.cli.textplot import scatter
 from nalm.config import Case
@@ -91,7 +91,7 @@ def _numbers(values: np.ndarray) -> str:
 
 
 def _table(*titles: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table = grid()
     for title in titles:
         table.add_column(title, overflow="fold")
     return table

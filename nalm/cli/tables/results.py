@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from rich import box
 from rich.markup import escape
 from rich.table import Table
 
@@ -13,6 +12,7 @@ from nalm.claims import ClaimVerdict
 from nalm.claims.lengths import Kind, Length, Row, published, titles
 from nalm.claims.rules.images import folds
 from nalm.claims.rules.spreads import median_spread
+from nalm.cli.tables.grid import grid
 from nalm.cli.tables.numbers import few, interval, number
 from nalm.config import Case, Claim
 from nalm.experiments.names import names as names_of
@@ -43,7 +43,7 @@ def success(summaries: Sequence[Summary], width: int = 80, experiment: str = "")
             part = units[start : start + each]
             most = max((cells[key].success.n for key in cells if key[0] in part), default=0)
             yield f"{operation}{inputs}: share of {most} runs solved \\[95% interval]"
-            table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+            table = grid()
             for name in ("trained on" if along == "range" else "", *part):
                 table.add_column(name, no_wrap=True)
             for name in ranges:
@@ -60,7 +60,7 @@ def measures(outcomes: Sequence[Outcome], experiment: str = "") -> Iterator[Tabl
     for (operation, train), models in groups.items():
         measured = list(dict.fromkeys(name for runs in models.values() for o in runs for name in o.measures))
         yield f"{operation}, trained on {train}: median ± median absolute deviation, at the end"
-        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+        table = grid()
         for title in ("model", "runs", *measured):
             table.add_column(title)
         for model, runs in models.items():
@@ -73,7 +73,7 @@ def measures(outcomes: Sequence[Outcome], experiment: str = "") -> Iterator[Tabl
 def accuracies(outcomes: Sequence[Outcome], experiment: str = "") -> Iterator[Table | str]:
     """Show the accuracy of networks that read images: mean over folds with Student's interval."""
     names = names_of(experiment, (o.case for o in outcomes)).labels
-    table = Table(box=box.SIMPLE_HEAD)
+    table = grid()
     for name in ("layer", "epochs", "test %", "training %", "weights"):
         table.add_column(name, overflow="fold", min_width=len(name))
     groups: dict[Case, list[Outcome]] = {}
@@ -98,7 +98,7 @@ def by_length(found: Mapping[Kind, Sequence[Row]]) -> Iterator[Table | str]:
     """Show, for networks on sequences, the threshold at every length and how many runs are below it."""
     names = titles(found)
     for kind, rows in found.items():
-        table = Table("length", "limit", *(row.name for row in rows), box=box.SIMPLE_HEAD)
+        table = grid("length", "limit", *(row.name for row in rows))
         shares = [published(row.case) for row in rows]
         for k, at in enumerate(rows[0].lengths):
             cells = [
@@ -131,9 +131,7 @@ def _short(value: float) -> str:
 
 def beside(verdicts: Iterable[ClaimVerdict]) -> Table:
     """Show published numbers beside ours."""
-    table = Table(
-        "claim", "published", "ours", "", title="Beside the published numbers", title_justify="left"
-    )
+    table = grid("claim", "published", "ours", "", title="Beside the published numbers")
     for v in verdicts:
         shade = {"agrees": "green", "differs": "red"}.get(v.verdict, "dim")
         c = v.claim
@@ -152,17 +150,10 @@ def _chance(v: ClaimVerdict) -> str:
 
 def compositions(rows: Sequence[dict[str, Any]]) -> Iterator[Table | str]:
     """Show our numbers beside Mistry 2023, Table 7.3, how runs ended, and expressions beside Tables 7.4 to 7.6."""
-    table = Table(
-        "network",
-        "correct",
-        "published",
-        "interpolation",
-        "published",
-        "extrapolation",
-        "published",
-        box=box.SIMPLE_HEAD,
+    table = grid(
+        "network", "correct", "published", "interpolation", "published", "extrapolation", "published"
     )
-    ways = Table("network", *(rows[0]["ways"] if rows else ()), box=box.SIMPLE_HEAD)
+    ways = grid("network", *(rows[0]["ways"] if rows else ()))
     for r in rows:
         c, p = r["correct"], r["published"]
         correct = f"{c['mean']:.1f} of {r['formulas']}\n[dim]{c['low']} to {c['high']}, {r['ever']} ever[/]"
@@ -178,9 +169,7 @@ def compositions(rows: Sequence[dict[str, Any]]) -> Iterator[Table | str]:
     yield ways
     for r in rows:
         if any(e["published"] for e in r["expressions"]):
-            learnt = Table(
-                "formula", "target", "right", "learnt most often", "published", box=box.SIMPLE_HEAD
-            )
+            learnt = grid("formula", "target", "right", "learnt most often", "published")
             for e in r["expressions"]:
                 share = f"{e['right']} of {e['runs']}"
                 learnt.add_row(e["formula"], e["target"], share, escape(e["learnt"]), escape(e["published"]))

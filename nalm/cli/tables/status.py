@@ -6,10 +6,12 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
+from nalm.cli.tables.grid import grid
+
 
 def tables(found: dict[str, Any]) -> Iterator[Table | str]:
     """Show the experiments of a results folder, then running processes and unfinished runs."""
-    table = Table(
+    table = grid(
         "experiment", "cases", "runs", "solved", "unsolved", "diverged", title=f"In {escape(found['folder'])}"
     )
     for row in found["experiments"]:

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from nalm.cli.tables.grid import grid
 from nalm.config import Case
 from nalm.experiments.names import names
 from nalm.lab.suggest import Measured, Suggestion
@@ -46,7 +46,7 @@ def count(found: Sequence[Change]) -> str:
 
 
 def _table(found: Sequence[Change]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table = grid()
     table.add_column("case", overflow="fold", ratio=1)
     for name in ("A", "B", "solved, B - A", "step, B - A", ""):
         table.add_column(name, no_wrap=True)
@@ -100,7 +100,7 @@ def _mark(c: Change) -> Text:
 def totals(counts: Mapping[str, Mapping[str, int]]) -> Table:
     """Show how many published numbers of each paper, and of all, have each verdict."""
     words = [word for word in TOTALS if any(of.get(word) for of in counts.values())]
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_footer=True)
+    table = grid(footer=True)
     table.add_column("published in", Text("all"), no_wrap=True)
     for word in words:
         total = sum(of.get(word, 0) for of in counts.values())
@@ -116,7 +116,7 @@ def suggestion(found: Suggestion) -> Iterator[Table | Text]:
     yield Text(safe(found.sentence))
     if found.best is None:
         return
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table = grid()
     table.add_column("unit", overflow="fold", ratio=1)
     for name in ("solved [95%]", "runs", "median step", "cost of a run"):
         table.add_column(name, no_wrap=True)

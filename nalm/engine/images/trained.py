@@ -6,9 +6,9 @@ from torch import Tensor
 
 from nalm.engine.images.examples import examples
 from nalm.engine.images.program import Member
-from nalm.engine.model import spelled
 from nalm.engine.plan import Run
 from nalm.engine.records import SMALL
+from nalm.engine.spelling import spelled
 from nalm.errors import NALMError
 from nalm.results import networks as saved
 from nalm.results.runs import Mark, mark

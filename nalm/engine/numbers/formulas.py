@@ -5,8 +5,9 @@ import copy
 import numpy as np
 import torch
 
-from nalm.engine.model import Network, Tensors, spelled
+from nalm.engine.model import Network, Tensors
 from nalm.engine.numbers.program import Program
+from nalm.engine.spelling import spelled
 from nalm.errors import NALMError
 from nalm.units import Unit
 from nalm.units.spelling import letters
@@ -39,7 +40,7 @@ def formulas(program: Program) -> list[str]:
             try:
                 spelt[known] = spelled(one, letters(case.inputs, positive=sign))
             except NALMError:
-                spelt[known] = ""  # weights that are not numbers
+                spelt[known] = ""  # weights that are not numbers, or a formula that is too long
         texts.append(spelt[known])
     return texts
 

@@ -11,8 +11,9 @@ from torch import Tensor, nn
 
 from nalm.config import Case, Recipe
 from nalm.engine import NUMBERS, as_seeds, check, device_for, populations, product, trainer
-from nalm.engine.model import Network, Tensors, exact, formulas, snapped
+from nalm.engine.model import Network, Tensors, exact, snapped
 from nalm.engine.numbers import RowTrainer
+from nalm.engine.spelling import formulas
 from nalm.errors import NALMError
 from nalm.lab.fitting.models import Model, models, recipes
 from nalm.lab.fitting.result import UnitFit, certificates, held_out_error
