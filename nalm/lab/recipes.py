@@ -63,7 +63,7 @@ def recipe(unit: str, *, operation: str, range: tuple[float, float], inputs: int
     if found.best is None:
         raise NALMError(found.sentence)
     # Of equally good ones the penalised: only then do the weights come to lie on their grid.
-    best = max((found.best, *found.others), key=lambda m: (m.success.estimate, bool(m.recipe.penalties)))
+    best = max((found.best, *found.recipes), key=lambda m: (m.success.estimate, bool(m.recipe.penalties)))
     return MeasuredRecipe(
         unit,
         operation,

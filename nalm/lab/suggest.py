@@ -35,7 +35,8 @@ class Suggestion:
     exact: bool
     sentence: str
     best: Measured | None = None
-    others: tuple[Measured, ...] = ()
+    others: tuple[Measured, ...] = ()  # other units
+    recipes: tuple[Measured, ...] = ()  # other recipes of the best unit
 
     @property
     def unit(self) -> str:
@@ -138,7 +139,8 @@ def suggest(
         units.setdefault(m.unit, m)  # of a unit with several recipes, the best
     next_ones = tuple(units.values())[1 : OTHERS + 1]
     sentence = _sentence(found, exact, f"{train} with {count_inputs(inputs)}")
-    return Suggestion(operation, train, inputs, verdict, exact, sentence, best, next_ones)
+    same = tuple(m for m in found[1:] if m.unit == best.unit)
+    return Suggestion(operation, train, inputs, verdict, exact, sentence, best, next_ones, same)
 
 
 def distance(measured: str, inputs: int, train: Range, wanted: int) -> float:

@@ -42,5 +42,5 @@ def test_unknown_names_get_a_suggestion():
         nalm.recipe("NMUU", operation="multiply", range=(1, 2))
     with pytest.raises(nalm.NALMError, match=r"Did you mean 'multiply'"):
         nalm.recipe("NMU", operation="multipli", range=(1, 2))
-    with pytest.raises(nalm.NALMError, match=r"nothing was measured for square"):
+    with pytest.raises(nalm.NALMError, match=r"square was trained on sums of inputs only"):
         nalm.recipe("NMU", operation="square", range=(1, 2))
