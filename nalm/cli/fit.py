@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from nalm.cli.tabular import Table
     from nalm.discover.regressor import NALMRegressor
 
+    Errors = tuple[np.ndarray | None, np.ndarray | None]  # of y and of x
+
 
 @app.command()
 def fit(
@@ -32,11 +34,34 @@ def fit(
         str, typer.Option(help="Units of measurement: m,kg in the columns' order, or a=m,b=kg.")
     ] = "",
     y_unit: Annotated[str, typer.Option(help="Unit of the target, or of several: m/s,J.")] = "",
+    header_units: Annotated[
+        bool,
+        typer.Option("--header-units", help="Units of measurement are those of the headers: T [K], V (m3)."),
+    ] = False,
     form: Annotated[
         str,
         typer.Option(help="Fit this form instead of searching: 'a*T*n/V + b'; other names are parameters."),
     ] = "",
     error: Annotated[str, typer.Option(help="The column with the standard error of the target.")] = "",
+    x_error: Annotated[
+        str, typer.Option(help="Columns with the standard errors of columns: a=da,b=db; with --error.")
+    ] = "",
+    bootstrap: Annotated[
+        int, typer.Option(help="Intervals of numbers from so many draws of the rows; 0: from the curvature.")
+    ] = 0,
+    groups: Annotated[
+        str,
+        typer.Option(
+            help="The column with the group of each row: one law, with numbers of each group's own."
+        ),
+    ] = "",
+    contains: Annotated[str, typer.Option(help="Columns that the law must have: a,b.")] = "",
+    without: Annotated[str, typer.Option(help="Columns that the law must not have: a,b.")] = "",
+    exponents: Annotated[str, typer.Option(help="Exponents of the law: any, half or integer.")] = "any",
+    functions: Annotated[
+        str | None,
+        typer.Option(help="The only functions that the law may have: exp,log; or none. Default: all."),
+    ] = None,
     select: Annotated[
         str, typer.Option(help="Which law of the front: evidence, knee, accurate, or its place: 0, 1, ...")
     ] = "evidence",
@@ -45,25 +70,33 @@ def fit(
     ] = None,
     seed: Annotated[int, typer.Option(help="For which rows are held out.")] = 0,
     save: Annotated[Path | None, typer.Option(help="Keep the law for nalm predict: law.json.")] = None,
+    latex: Annotated[bool, typer.Option("--latex", help="Print the law in LaTeX, too.")] = False,
+    python: Annotated[bool, typer.Option("--python", help="Print it as a Python function, too.")] = False,
+    excel: Annotated[bool, typer.Option("--excel", help="Print it as the formula of a cell, too.")] = False,
+    c: Annotated[bool, typer.Option("--c", help="Print it as a function in C, too.")] = False,
     html: Annotated[Path | None, typer.Option(help="Write an offline page with plots.")] = None,
     json: Json = False,
 ) -> None:
     """Find the law behind a table, and say what is proven of it."""
-    from nalm.cli import fit_output, tabular
+    from nalm.cli import fit_output, fit_screen, tabular
+    from nalm.discover.regressor import NALMRegressor
 
     tabular.refuse_overwriting(data, save, html)
     if html is not None:
         from nalm.report import fit_page
 
         fit_page.needed()
-    table = tabular.read(data, target, f"{columns},{error}" if columns and error else columns or None)
-    table, errors = _without(table, error) if error else (table, None)
+    of_columns = _pairs(x_error)
+    beside = dict.fromkeys([*([error] if error else []), *of_columns.values()])
+    named = ",".join([columns, *beside]) if columns else None
+    table = tabular.read(data, target, named, groups or None)
+    table, errors = _without(table, error, of_columns)
     if not json:
-        fit_output.print_warnings(table)
+        fit_screen.print_warnings(table)
     x_unit, y_units = _units(x_units, table.names), _units(y_unit, table.targets)
-    found = _search(
-        table,
-        errors,
+    if header_units:
+        x_unit, y_units = (x_unit or _of_headers(table.names)), (y_units or _of_headers(table.targets))
+    regressor = NALMRegressor(
         noise=noise,
         max_time=max_time,
         X_units=x_unit,
@@ -71,8 +104,14 @@ def fit(
         form=form or None,
         select=int(select) if select.lstrip("-").isdigit() else select,
         digits=digits,
+        bootstrap=bootstrap,
+        contains=_listed(contains, table.names),
+        without=_listed(without, table.names),
+        exponents=exponents,
+        functions=None if functions is None else [f for f in _listed(functions) if f != "none"],
         random_state=seed,
     )
+    found = _search(regressor, table, errors)
     result = fit_output.to_json(found, table, data)
     if save is not None:
         found.save(save)
@@ -81,7 +120,10 @@ def fit(
     if json:
         print_json(result)
         return
-    fit_output.print_result(found, table, result)
+    fit_screen.print_result(found, table, result)
+    for wanted, language in ((latex, "latex"), (python, "python"), (excel, "excel"), (c, "c")):
+        if wanted:
+            fit_screen.print_code(getattr(found, f"to_{language}")())
     for path, what in ((save, "The law"), (html, "The page")):
         if path is not None:
             typer.echo(f"{what} is in {path}.")
@@ -113,53 +155,82 @@ def _units(text: str, names: Sequence[str]) -> list[str] | None:
     return [given[n] for n in names]
 
 
-def _without(table: "Table", name: str) -> "tuple[Table, np.ndarray]":
-    """Take the column of standard errors out of a table; return both."""
+def _of_headers(names: Sequence[str]) -> list[str]:
+    """Return the units that headers name.
+
+    >>> _of_headers(["T [K]", "n (mol)"])
+    ['K', 'mol']
+    """
+    from nalm.discover.dimensions.units import in_header
+    from nalm.errors import NALMError
+
+    if without := [n for n in names if in_header(n) is None]:
+        raise NALMError(
+            f"The header {without[0]!r} has no unit: write it as {without[0]} [1] if it is a number."
+        )
+    return [in_header(n) or "1" for n in names]
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """Read pairs of columns and their errors.
+
+    >>> _pairs("a=da, b=db")
+    {'a': 'da', 'b': 'db'}
+    """
+    from nalm.errors import NALMError
+
+    parts = [part.partition("=") for part in text.split(",")] if text.strip() else []
+    if wrong := [name for name, sign, error in parts if not (name.strip() and sign and error.strip())]:
+        raise NALMError(f"--x-error names pairs such as a=da,b=db, got {wrong[0].strip()!r}.")
+    return {name.strip(): error.strip() for name, _, error in parts}
+
+
+def _without(table: "Table", error: str, of_columns: dict[str, str]) -> "tuple[Table, Errors]":
+    """Take the columns of standard errors out of a table; return both: the errors of y, and of x or None."""
     from dataclasses import replace
+
+    import numpy as np
 
     from nalm.errors import unknown
 
-    if name not in table.names:
-        raise unknown("column of errors", name, table.names)
-    j = table.names.index(name)
-    kept = [k for k in range(len(table.names)) if k != j]
+    beside = [*([error] if error else []), *of_columns.values()]
+    for name in beside:
+        if name not in table.names:
+            raise unknown("column of errors", name, table.names)
+    kept = [k for k, name in enumerate(table.names) if name not in beside]
     names = tuple(table.names[k] for k in kept)
-    return replace(table, names=names, x=table.x[:, kept]), table.x[:, j]
+    x_err = np.zeros((len(table.x), len(names))) if of_columns else None
+    for name, of in of_columns.items():
+        if name not in names:
+            raise unknown("column with an error", name, names)
+        assert x_err is not None
+        x_err[:, names.index(name)] = table.x[:, table.names.index(of)]
+    y_err = table.x[:, table.names.index(error)] if error else None
+    return replace(table, names=names, x=table.x[:, kept]), (y_err, x_err)
 
 
-def _search(
-    table: "Table",
-    errors: "np.ndarray | None",
-    *,
-    noise: float | None,
-    max_time: float,
-    X_units: list[str] | None,  # noqa: N803
-    y_unit: str | list[str] | None,
-    form: str | None,
-    select: str | int,
-    digits: int | None,
-    random_state: int,
-) -> "NALMRegressor":
+def _listed(text: str, columns: Sequence[str] = ()) -> list[str]:
+    """Split a list; columns get the names that they have in a law.
+
+    >>> _listed("mass (kg), v", ["mass (kg)", "v"]), _listed("")
+    (['mass_kg', 'v'], [])
+    """
+    from nalm.discover.law.names import clean_names
+
+    in_law = dict(zip(columns, clean_names(columns), strict=True))
+    return [in_law.get(part.strip(), part.strip()) for part in text.split(",") if part.strip()]
+
+
+def _search(found: "NALMRegressor", table: "Table", errors: "Errors") -> "NALMRegressor":
     """Fit the regressor to a table."""
-    from nalm.cli.fit_output import elapsed_time
-    from nalm.discover.regressor import NALMRegressor
+    from nalm.cli.fit_screen import elapsed_time
     from nalm.errors import NALMError
 
     if len(table.x) < 2:
         raise NALMError(f"There is {len(table.x)} row with numbers: too few for a law; add some.")
-    found = NALMRegressor(
-        noise=noise,
-        max_time=max_time,
-        X_units=X_units,
-        y_unit=y_unit,
-        form=form,
-        select=select,
-        digits=digits,
-        random_state=random_state,
-    )
     try:
-        with elapsed_time(max_time):
-            found.fit(table.x, table.y, list(table.names), errors)
+        with elapsed_time(found.max_time or 0.0):
+            found.fit(table.x, table.y, list(table.names), errors[0], table.labels, errors[1])
     except KeyboardInterrupt as stopped:
         typer.echo("Stopped. --max-time ends a search with its best candidate.", err=True)
         raise typer.Exit(code(stopped)) from None

@@ -1,19 +1,9 @@
-"""Output of ``nalm fit``: as JSON, as text for a terminal, and as content of its page; parts serve ``nalm ode``."""
+"""Output of ``nalm fit`` as JSON and as content of its page; parts serve ``nalm ode``."""
 
 import re
-import shutil
-import sys
-import textwrap
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from nalm.cli import screen
 from nalm.files import json_number
 
 if TYPE_CHECKING:
@@ -24,6 +14,7 @@ if TYPE_CHECKING:
     from nalm.discover.selection.intervals import FittedNumber
 
 SHOWN = 8  # laws of the front beside the law
+GRID = 200  # points of a curve
 
 
 def to_json(found: "NALMRegressor", table: "Table", data: Path) -> dict[str, Any]:
@@ -42,7 +33,9 @@ def to_json(found: "NALMRegressor", table: "Table", data: Path) -> dict[str, Any
 
 def _law(found: "NALMRegressor", table: "Table", k: int) -> dict[str, Any]:
     law, certificate = found.laws_[k], found.found_[k].certificate
-    columns = dict(zip(found.names_, table.names, strict=True))
+    groups = found.found_[k].groups
+    own = () if groups is None else groups.names
+    columns = dict(zip((*found.names_, *own), (*table.names, *own), strict=True))
     return {
         "target": table.targets[k],
         "formula": str(law),
@@ -54,11 +47,21 @@ def _law(found: "NALMRegressor", table: "Table", k: int) -> dict[str, Any]:
         "held_out": certificate.rows,
         "domain": {name: list(ends) for name, ends in certificate.domain.items()},
         "renamed": {n: columns[n] for n in law.inputs if columns[n] != n},
-        "r2": explained_share(*_values(found, table, k)),
+        "r2": explained_share(*values(found, table, k)),
         "constants": [_constant(c) for c in found.found_[k].equations[0].constants],
+        "groups": _groups(found, k),
         "alternatives": list(certificate.alternatives),
+        "advice": certificate.advice,
         "candidates": _candidates(found, k),
     }
+
+
+def _groups(found: "NALMRegressor", k: int) -> dict[str, list[dict[str, Any]]] | None:
+    """List the own constants of each group; None without groups."""
+    groups = found.found_[k].groups
+    return (
+        None if groups is None else {g: [_constant(c) for c in own.values()] for g, own in groups.own.items()}
+    )
 
 
 def _candidates(found: "NALMRegressor", k: int) -> list[dict[str, Any]]:
@@ -92,6 +95,8 @@ def certainty(law: dict[str, Any]) -> list[str]:
         sentences.append(f"{value} is {known}.")
     if law["alternatives"]:
         sentences.append(f"The data cannot tell it from: {'; '.join(map(short, law['alternatives']))}.")
+    if law.get("advice"):
+        sentences.append(short(law["advice"]))
     return sentences
 
 
@@ -104,13 +109,14 @@ def short(formula: str) -> str:
     return re.sub(r"\b\d+\.\d+(e[+-]?\d+)?", lambda m: f"{float(m[0]):.6g}", formula)
 
 
-def _values(found: "NALMRegressor", table: "Table", k: int) -> "tuple[np.ndarray, np.ndarray]":
+def values(found: "NALMRegressor", table: "Table", k: int) -> "tuple[np.ndarray, np.ndarray]":
     """Return the target and the predictions of the law; NaN where their difference overflows."""
     import numpy as np
 
     assert table.y is not None  # a fit has a target
     with np.errstate(all="ignore"):
-        y, predicted = table.y.reshape(len(table.x), -1)[:, k], found.laws_[k].predict(table.x)
+        y = table.y.reshape(len(table.x), -1)[:, k]
+        predicted = found.found_[k].predict(table.x, table.labels)
         return y, np.where(np.isfinite(y - predicted), predicted, np.nan)
 
 
@@ -139,6 +145,27 @@ def format_share(share: float | None) -> str:
     return f"The law explains {word} of the variance."
 
 
+def _figures(found: "NALMRegressor", table: "Table", law: dict[str, Any], k: int) -> dict[str, Any]:
+    """Return the figures of a law: with intervals unless it is exact, and over its column if it has one only."""
+    import numpy as np
+
+    from nalm.report import fit_page
+
+    fitted, curve = found.found_[k], None
+    known = law["verdict"] != "exact" and (fitted.uncertainty is not None or fitted.groups is not None)
+    with np.errstate(all="ignore"):
+        ends = fitted.interval(table.x, table.labels) if known else None
+        used = [found.names_.index(n) for n in fitted.law.inputs if n in found.names_]
+        if len(used) == 1 and fitted.groups is None:
+            column = table.x[:, used[0]]
+            grid = np.tile(np.median(table.x, 0), (GRID, 1))
+            grid[:, used[0]] = np.linspace(column.min(), column.max(), GRID)
+            band = fitted.interval(grid) if known else None
+            curve = fit_page.Curve(table.names[used[0]], column, grid[:, used[0]], fitted.predict(grid), band)
+    front = [(e.size, json_number(e.error), short(e.formula)) for e in fitted.equations[: SHOWN + 1]]
+    return fit_page.figures(law["target"], *values(found, table, k), ends, curve, front)
+
+
 def page_content(found: "NALMRegressor", table: "Table", result: dict[str, Any]) -> dict[str, Any]:
     """Return the content of the page of a fit."""
     from nalm.report import fit_page
@@ -149,102 +176,8 @@ def page_content(found: "NALMRegressor", table: "Table", result: dict[str, Any])
             "explained": format_share(law["r2"]),
             "mathml": fit_page.mathml(found.laws_[k].sympy()),
             "certainty": certainty(law),
-            "figures": fit_page.figures(law["target"], *_values(found, table, k)),
+            "figures": _figures(found, table, law, k),
         }
         for k, law in enumerate(result.get("laws", [result]))
     ]
     return result | {"laws": laws}
-
-
-def print_warnings(table: "Table") -> None:
-    """Print which rows were dropped, and the warnings about the columns."""
-    for sentence in [f"{table.dropped}."] * bool(table.dropped) + table.warnings:
-        typer.echo(f"Note: {sentence}", err=True)
-
-
-def print_result(found: "NALMRegressor", table: "Table", result: dict[str, Any]) -> None:
-    """Print the law, its certificate, the other candidates and two plots, at most 80 columns wide."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table as Grid
-    from rich.text import Text
-
-    from nalm.cli import textplot
-    from nalm.discover.law.names import shown
-
-    braille = can_print("⠿")
-    for k, law in enumerate(result.get("laws", [result])):
-        typer.echo(f"\n  {shown(law['target'])} = {law['formula']}\n")
-        typer.echo(fill(f"{law['verdict']}: {law['tested']} {law['meaning']}"))
-        ranges = [f"{n} in [{a:.4g}, {b:.4g}]" for n, (a, b) in law["domain"].items()]
-        if ranges:
-            typer.echo(fill(f"Tested for {', '.join(ranges)}."))
-        for name, column in law["renamed"].items():
-            typer.echo(f"{name} is the column {column!r}.")
-        if law["r2"] is not None and law["verdict"] != "exact":
-            typer.echo(format_share(law["r2"]))
-        for sentence in certainty(law):
-            typer.echo(fill(sentence))
-        if law["candidates"]:
-            head = "symbols", "error", "worse by", "other laws"
-            grid = Grid(*head, box=box.SIMPLE if braille else box.ASCII)
-            for c in law["candidates"]:
-                error, worse = ("-" if v is None else f"{v:.2g}" for v in (c["error"], c["worse"]))
-                grid.add_row(str(c["size"]), error, worse, Text(short(c["formula"]), overflow="fold"))
-            screen.show(grid, Console(width=columns(), emoji=False))
-        y, predicted = _values(found, table, k)
-        name = shown(law["target"])[:12]
-        left = textplot.scatter(y, predicted, title=f"law over {name}", braille=braille)
-        right = textplot.scatter(y, y - predicted, title=f"{name} - law, over {name}", braille=braille)
-        side_by_side(left, right)
-
-
-def columns() -> int:
-    """Return the width for text: that of the terminal, at most 80."""
-    return min(80, shutil.get_terminal_size().columns)
-
-
-def fill(text: str) -> str:
-    """Break a paragraph into lines, between words only."""
-    return textwrap.fill(text, columns(), break_long_words=False, break_on_hyphens=False)
-
-
-def side_by_side(left: list[str], right: list[str]) -> None:
-    """Print two plots beside each other, or one below the other where the terminal is narrow."""
-    from nalm.cli import textplot
-
-    both = textplot.beside(left, right)
-    typer.echo("\n".join(both if max(map(len, both)) <= columns() else [*left, *right]))
-
-
-def can_print(text: str) -> bool:
-    """Tell whether standard output can show these characters."""
-    try:
-        text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
-    except (UnicodeError, LookupError):
-        return False
-    return True
-
-
-@contextmanager
-def elapsed_time(max_time: float, after: float = 2.0) -> Iterator[None]:
-    """Show the elapsed time of a search on one line of a terminal, and wipe the line at the end."""
-    done, began = threading.Event(), time.monotonic()
-
-    def tick() -> None:
-        if done.wait(after):
-            return
-        while not done.wait(0.5):
-            sys.stderr.write(f"\rSearching: {time.monotonic() - began:.0f} s of at most {max_time:g} s ")
-            sys.stderr.flush()
-        sys.stderr.write("\r\x1b[K")
-
-    thread = threading.Thread(target=tick, daemon=True)
-    if sys.stderr.isatty():
-        thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        if thread.is_alive():
-            thread.join()

@@ -30,18 +30,18 @@ def ode_command(
 ) -> None:
     """Find the equations behind a trajectory, and say how far to trust them."""
     from nalm import ode
-    from nalm.cli import fit_output, tabular
+    from nalm.cli import fit_screen, tabular
     from nalm.discover.law.names import clean_names
 
     tabular.refuse_overwriting(data, save)
     extra = f",{run}" if run else ""
     table = tabular.read(data, f"{time}{extra}", columns or None)
     if not json:
-        fit_output.print_warnings(table)
+        fit_screen.print_warnings(table)
     names = clean_names(table.names)
     t, x = _trajectories(table.x, table.y, bool(run))
     try:
-        with fit_output.elapsed_time(max_time):
+        with fit_screen.elapsed_time(max_time):
             found = ode.fit(t, x, names, restarts=restarts, max_time=max_time, seed=seed)
     except KeyboardInterrupt as stopped:
         typer.echo("Stopped. --max-time ends a search with its best system.", err=True)
@@ -70,7 +70,7 @@ def _trajectories(x: "np.ndarray", y: Any, several: bool) -> tuple[Any, Any]:
 def _print_system(found: "System", t: Any, x: Any, columns: dict[str, str]) -> None:
     """Print the equations, the verdict, flags, intervals and plots of the simulation."""
     from nalm.cli import textplot
-    from nalm.cli.fit_output import can_print, fill, side_by_side
+    from nalm.cli.fit_screen import can_print, fill, side_by_side
     from nalm.errors import NALMError
 
     typer.echo("\n" + "\n".join(f"  {line}" for line in found.formula.splitlines()) + "\n")

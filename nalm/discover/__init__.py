@@ -11,6 +11,7 @@ from nalm.discover.certificate import Certificate as Certificate
 from nalm.discover.certificate.verdict import Verdict as Verdict
 from nalm.discover.discovery import Candidate as Candidate
 from nalm.discover.discovery import Discovery as Discovery
+from nalm.discover.grouped.search import search_groups as search_groups
 from nalm.discover.ladder import search as search
 from nalm.discover.law import Law as Law
 from nalm.discover.stages import STAGES as STAGES

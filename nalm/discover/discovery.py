@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from nalm.discover.certificate import Certificate
 from nalm.discover.certificate.support import nearest, support
 from nalm.discover.certificate.verdict import Verdict
+from nalm.discover.grouped.law import Groups
 from nalm.discover.law import Law
 from nalm.discover.law.expression import Array
 from nalm.discover.selection.answer import Listed
-from nalm.discover.selection.intervals import FittedNumber
+from nalm.discover.selection.intervals import FittedNumber, Uncertainty
 from nalm.errors import NALMError, unknown
 
 SELECT = ("evidence", "knee", "accurate")  # besides a place: how a law of the front is taken
@@ -31,12 +32,15 @@ class Candidate:
     certificate: Certificate | None = None  # None: not tested
     worse: float = 0.0  # -2 log likelihood and price of the law, above those of the chosen one
     constants: tuple[FittedNumber, ...] = ()  # the fitted numbers with their intervals
+    uncertainty: Uncertainty | None = None  # of predictions; None: not known
+    groups: Groups | None = None  # of a law with own constants of groups
 
     @classmethod
     def of(cls, listed: Listed, names: tuple[str, ...]) -> Self:
         """Give the inputs of a law their names."""
         law = Law(listed.node, names)
-        return cls(law, listed.error, listed.stage, listed.certificate, listed.worse, listed.constants)
+        known = listed.constants, listed.uncertainty
+        return cls(law, listed.error, listed.stage, listed.certificate, listed.worse, *known)
 
     @property
     def size(self) -> int:
@@ -122,11 +126,23 @@ class FittedLaw:
     certificate: Certificate
     considered: Sequence[Candidate | Equation]  # a candidate becomes text only on request: that takes time
     nearest: list[float]  # the smallest size of each denominator of the law on the rows of the fit
+    uncertainty: Uncertainty | None = None  # None: of an exact law, or not known
+    groups: Groups | None = None  # of a law with own constants of groups, which are its last inputs
 
     @classmethod
-    def of(cls, found: Discovery, x: Array) -> Self:
-        """Keep what a search found on these rows."""
-        return cls(found.law, found.certificate, found.candidates, nearest(found.law, x))
+    def of(cls, found: Discovery, x: Array, labels: Any = None) -> Self:
+        """Keep what a search found on these rows; ``labels`` are their groups, if it was a search in groups."""
+        first = found.candidates[0]
+        kept = cls(found.law, found.certificate, found.candidates, [], first.uncertainty, first.groups)
+        return replace(kept, nearest=nearest(found.law, kept.inputs(x, labels)))
+
+    def inputs(self, x: Array, labels: Any) -> Array:
+        """Return the inputs of the law: the columns, and the own constants of the group of each row."""
+        if self.groups is None:
+            if labels is not None:
+                raise NALMError("The law was found without groups: leave groups out.")
+            return x
+        return np.column_stack([x, self.groups.columns(labels, len(x))])
 
     @property
     def equations(self) -> list[Equation]:
@@ -138,6 +154,20 @@ class FittedLaw:
             for c in self.considered
         ]
 
-    def support(self, x: Array) -> NDArray[np.str_]:
+    def predict(self, x: Array, labels: Any = None) -> Array:
+        """Evaluate the law on every row."""
+        return self.law.predict(self.inputs(x, labels))
+
+    def support(self, x: Array, labels: Any = None) -> NDArray[np.str_]:
         """Return a word for each row: inside, outside, singular, overflow or undefined."""
-        return support(self.law, self.certificate.domain, self.nearest, x)
+        return support(self.law, self.certificate.domain, self.nearest, self.inputs(x, labels))
+
+    def interval(self, x: Array, labels: Any = None) -> Array:
+        """Return the 95% interval of a new measurement on each row, (rows, 2); an exact law leaves none."""
+        if self.certificate.verdict == Verdict.EXACT:
+            return np.repeat(self.predict(x, labels)[:, None], 2, 1)
+        if self.groups is not None:
+            return self.groups.interval(x, labels)
+        if self.uncertainty is None:
+            raise NALMError("The law was found with noise=0 and has no intervals: fit with noise=None.")
+        return self.uncertainty.interval(self.law.expression, x)

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from nalm.discover.arguments import FEWEST_ROWS
 from nalm.discover.certificate import Certificate, certify, certify_noisy
 from nalm.discover.fit.description_length import is_nice
 from nalm.discover.fit.least_squares import refined
@@ -16,7 +17,7 @@ from nalm.discover.law import Law
 from nalm.discover.law.expression import Array, numbers, roles
 from nalm.discover.law.names import check_names
 from nalm.discover.law.network import LawNetwork, Outputs
-from nalm.discover.problem import FEWEST_ROWS, Problem
+from nalm.discover.problem import Problem
 from nalm.errors import NALMError
 
 FRESH = 1 / 3  # share of the inputs that is kept for the test, if none are given

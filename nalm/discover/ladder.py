@@ -10,6 +10,7 @@ import numpy as np
 from nalm.discover.certificate import Certificate, certify, certify_noisy
 from nalm.discover.certificate.smoothness import mostly_noise
 from nalm.discover.certificate.verdict import Verdict
+from nalm.discover.constraints import Constraints
 from nalm.discover.discovery import Candidate, Discovery
 from nalm.discover.fit.description_length import is_nice, shortened, simplified
 from nalm.discover.fit.least_squares import UNSOLVABLE, solvable
@@ -42,7 +43,13 @@ def search(
     y_unit: str | None = None,
     y_err: Any = None,
     sample_weight: Any = None,
+    x_err: Any = None,
     digits: int | None = None,
+    bootstrap: int = 0,
+    contains: Sequence[str] = (),
+    without: Sequence[str] = (),
+    exponents: str = "any",
+    functions: Sequence[str] | None = None,
     watch: Watch | None = None,
 ) -> Discovery:
     """Find the law y = f(x) behind a table x (rows, columns), and test what can be said about it.
@@ -53,9 +60,10 @@ def search(
 
     With ``x_units``, one for each column, and ``y_unit``, such as "m/s^2", only laws of the right dimension are
     considered: numbers have none, terms of a sum have the same, and a constant of nature is a column.
-    ``y_err`` is the standard error of y on each row, ``sample_weight`` one over its square up to a factor; they decide
-    between laws that are not exact. ``digits`` is the number of significant digits of the table, if it was rounded
-    and the numbers do not show it.
+    ``y_err`` is the standard error of y on each row, ``sample_weight`` one over its square up to a factor, ``x_err``
+    that of the cells or columns of x, beside ``y_err``. ``bootstrap`` is how often rows are drawn again for intervals
+    of the law's numbers, ``digits`` the significant ones of a rounded table. ``contains``, ``without`` name columns of
+    the law; ``exponents`` are "any", "half" or "integer"; ``functions`` are the only ones allowed, () none.
     ``watch`` is called after every stage with one line about the progress of the search.
 
     >>> x = np.random.default_rng(0).uniform(-2, 2, (100, 3))
@@ -66,16 +74,12 @@ def search(
     began = time.monotonic()
     problem = Problem.from_table(
         x, y, seed=seed, noise=noise, max_time=max_time, x_units=x_units, y_unit=y_unit
-    ).with_errors(y_err, sample_weight, digits)
-    state = Search(problem, check_names(names, problem.inputs), select(stages), watch)
-    with np.errstate(all="ignore"):  # candidates may overflow; what is not finite is never certified
-        with contextlib.suppress(TimeUpError):
-            state.find_exact()
-            if state.certified is None:
-                state.find_under_noise()
-            if not state.done and not state.noisy:
-                with contextlib.suppress(KeyboardInterrupt):  # the best law so far is kept
-                    state.find_exact(patient=True)
+    ).with_errors(y_err, sample_weight, digits, x_err, bootstrap)
+    names = check_names(names, problem.inputs)
+    problem = problem.constrained(Constraints.of(names, contains, without, exponents, functions))
+    state = Search(problem, names, select(stages), watch)
+    state.explore()
+    with np.errstate(all="ignore"):
         return state.discovery(began)
 
 
@@ -97,6 +101,16 @@ class Search(Met):
         self.certified: tuple[Node, Certificate, str] | None = None
         self.asked = False  # whether a law without functions explains the data under noise
 
+    def explore(self) -> None:
+        """Try the stages until a law is certified or time is over; what overflows is never certified."""
+        with np.errstate(all="ignore"), contextlib.suppress(TimeUpError):
+            self.find_exact()
+            if self.certified is None:
+                self.find_under_noise()
+            if not self.done and not self.noisy:
+                with contextlib.suppress(KeyboardInterrupt):  # the best law so far is kept
+                    self.find_exact(patient=True)
+
     @property
     def done(self) -> bool:
         """True if a law is certified."""
@@ -113,6 +127,8 @@ class Search(Met):
         tried: set[Node] = set()
         for name, stage in self.stages.items():
             if stage.patient != patient:
+                continue
+            if stage.functions and self.problem.constraints.without_function_stages():
                 continue
             if stage.functions and self.explained():
                 return
@@ -148,8 +164,7 @@ class Search(Met):
         self.find_under_noise()
         if self.certified is not None:
             node, certificate, _ = self.certified
-            pairs = zip(numbers(node), roles(node), strict=True)
-            free = sum(not is_nice(v, role) for v, role in pairs)
+            free = sum(not is_nice(v, role) for v, role in zip(numbers(node), roles(node), strict=True))
             loud = self.problem.noise or certificate.error > QUIET
             if certificate and loud and free <= FEW:
                 return True
@@ -164,9 +179,8 @@ class Search(Met):
 
     def _nearest(self) -> str:
         """Describe the best law so far: the chosen one, else the one with the smallest error."""
-        node = (
-            self.certified[0] if self.certified else min(self.met, key=lambda n: self.met[n][0], default=None)
-        )
+        best = min(self.met, key=lambda n: self.met[n][0], default=None)
+        node = self.certified[0] if self.certified else best
         if node is None:
             return "none of them near"
         law = f", {Law(node, self.names)}," if self.certified else ""
@@ -177,7 +191,7 @@ class Search(Met):
         if not self.problem.columns and not stage.constants:
             return
         if self.problem.dimensions is None:
-            yield from solvable(stage.propose(self.problem))
+            yield from map(self.problem.constraints.shaped, solvable(stage.propose(self.problem)))
             return
         for proposal in solvable(stage.propose(self.problem)):
             if (node := self.rule.trim(proposal)) is not None:
@@ -197,6 +211,8 @@ class Search(Met):
             return
         node = min(self.met, key=self.score)
         stage = self.met[node][1]
+        if not self.problem.constraints.allows(node):
+            return
         for exact in solvable(snapped(node, self.problem)):
             if self.rule.allows(exact) and (certificate := certify(exact, self.problem, self.names)):
                 self.accept(exact, certificate, stage)
@@ -205,7 +221,8 @@ class Search(Met):
             self.accept(node, certify(node, self.problem, self.names), stage)
             return
         with contextlib.suppress(*UNSOLVABLE):
-            node = self.rule.trim(tidied(whole(shortened(node, self.problem)))) or node
+            short = self.rule.trim(tidied(whole(shortened(node, self.problem))))
+            node = short if short is not None and self.problem.constraints.allows(short) else node
         self.accept(node, certify_noisy(node, self.problem, self.names), stage)
 
     def accept(self, node: Node, certificate: Certificate, stage: str) -> None:

@@ -17,8 +17,8 @@ from nalm.discover.fit.snap import gauged
 from nalm.discover.law.expression import Node, Sum, evaluate, numbers, size
 from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem, TimeUpError
-from nalm.discover.selection.answer import SMALL, Listed, Selection
-from nalm.discover.selection.rows import distinct
+from nalm.discover.selection.answer import SMALL, Listed, Selection, uncertainty_of
+from nalm.discover.selection.rows import Observations, distinct
 from nalm.discover.selection.structure import structure
 
 REFITTED, SIMPLIFIED = 60, 6  # how many candidates are refitted, and how many simplified, under noise
@@ -56,6 +56,8 @@ class Met:
     def score(self, node: Node) -> float:
         """Return the description length of a law that was met."""
         error = self.met[node][0]
+        if not self.problem.constraints.allows(node):
+            return np.inf
         return length(node, error**2, len(self.problem.y)) if np.isfinite(error) else np.inf
 
     def shortlist(self) -> list[tuple[Node, str]]:
@@ -91,22 +93,30 @@ class Met:
         ranked = sorted(self.met, key=self.score)[:COMPARED]
         ranked = ranked if before is None else [before[0], *ranked]
         node, stage = ranked[0], self.met[ranked[0]][1]
-        if self.problem.dimensions is None:
+        if self.problem.dimensions is None and not self.problem.constraints:
             node, stage = chosen([(n, self.met[n][1]) for n in ranked], self.problem)
             self.remember(node, stage)
         if before is not None and node == before[0]:
             return before
+        words = (
+            ""
+            if self.problem.constraints.allows(node)
+            else "no law of the form that is asked for was found, and "
+        )
         certificate = certify(node, self.problem, names)
         if not certificate and self.problem.noise != 0:
             certificate = replace(certify_noisy(node, self.problem, names), verdict=Verdict.NONE)
         if self.problem.dimensions is not None and not self.rule.allows(node):
             reason = f"no law of the dimension {described(self.problem.dimensions[1])} was found, and "
             certificate = replace(certificate, verdict=Verdict.NONE, tested=reason + certificate.tested)
+        if words:
+            certificate = replace(certificate, verdict=Verdict.NONE, tested=words + certificate.tested)
         return node, certificate, stage
 
     def front(self, chosen: Node) -> list[Listed]:
         """Return the chosen law, then those of other structure that no smaller law is as near as, best first."""
-        order = sorted(self.met, key=lambda n: (size(n), self.met[n][0]))
+        allowed = filter(self.problem.constraints.allows, self.met)
+        order = sorted(allowed, key=lambda n: (size(n), self.met[n][0]))
         seen, kept, least = {structure(chosen)}, [], np.inf
         for node in order:
             if self.met[node][0] < least and (form := structure(node)) not in seen:
@@ -139,6 +149,8 @@ class Met:
         if many and not first.certificate and before[1].verdict == Verdict.NONE:
             form = structure(before[0])
             others = [law for law in front if structure(law.node) != form]
-            return before, [Listed(before[0], *self.met[before[0]], before[1]), *others]
+            error, stage = self.met[before[0]]
+            known = uncertainty_of(before[0], Observations.of(problem))
+            return before, [Listed(before[0], error, stage, before[1], uncertainty=known), *others]
         assert first.certificate is not None
         return (first.node, first.certificate, first.stage), front

@@ -9,13 +9,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from nalm.discover.dimensions.units import NONE, Dimension, dimension
+from nalm.discover.arguments import dimensions_of, real, table_of
+from nalm.discover.constraints import Constraints
+from nalm.discover.dimensions.units import NONE, Dimension
 from nalm.discover.law.expression import Array
 from nalm.errors import NALMError
 
 SEARCH_ROWS = 1200  # a search looks at no more rows; the certificate looks at all
 SAMPLE_ROWS = 400
-FEWEST_ROWS = 6
 
 
 class TimeUpError(Exception):
@@ -45,6 +46,9 @@ class Problem:
     error: Array | None = None  # size of the noise on y, of the searched rows and then of those held out
     absolute_error: bool = False  # whether these sizes are standard errors, not only in proportion to them
     digits: int | None = None  # significant digits of every number of the table; None: read off the numbers
+    x_error: Array | None = None  # standard errors of the columns, (rows, columns), in the order of ``error``
+    constraints: Constraints = Constraints()  # noqa: RUF009 - it is frozen
+    bootstrap: int = 0  # times that rows are drawn again for the intervals of the law's numbers; 0: curvature
 
     @classmethod
     def from_table(
@@ -60,12 +64,12 @@ class Problem:
     ) -> Self:
         """Check a table and split it: up to two thirds of the rows to search on, the rest held out."""
         began = time.monotonic()
-        x, y = _table(x, y)
+        x, y = table_of(x, y)
         if noise is not None and not 0 <= noise < 1:
             raise NALMError(f"noise is a share of the spread of y, 0 <= noise < 1 or None, got {noise!r}.")
         if max_time is not None and not max_time > 0:
             raise NALMError(f"max_time is a number of seconds above 0, or None, got {max_time!r}.")
-        dimensions = _dimensions(x_units, y_unit, x.shape[1])
+        dimensions = dimensions_of(x_units, y_unit, x.shape[1])
         roundoff = precision_of(y)
         x, y = x.astype(np.float64), y.astype(np.float64)
         count = min(2 * len(x) // 3, SEARCH_ROWS)
@@ -87,24 +91,54 @@ class Problem:
             order=np.concatenate([searched, np.flatnonzero(held)]),
         )
 
-    def with_errors(self, y_err: Any, sample_weight: Any, digits: int | None) -> Self:
+    def constrained(self, constraints: Constraints) -> Self:
+        """Return the problem with conditions on the law; columns that it must not have are left out."""
+        columns = [i for i in self.columns if i not in constraints.without]
+        if gone := sorted(constraints.contains - {*columns, *self.constants}):
+            raise NALMError(
+                f"Column {gone[0] + 1} is constant or repeats another: no law can be shown to need it."
+            )
+        return replace(self, columns=columns, constraints=constraints)
+
+    def with_errors(
+        self, y_err: Any, sample_weight: Any, digits: int | None, x_err: Any = None, bootstrap: int = 0
+    ) -> Self:
         """Return the problem with the size of the noise on each row of the table, and the digits of its numbers."""
         if digits is not None and (isinstance(digits, bool) or int(digits) != digits or digits < 1):
             raise NALMError(f"digits is a number of significant digits above 0, or None, got {digits!r}.")
+        if isinstance(bootstrap, bool) or int(bootstrap) != bootstrap or bootstrap < 0 or 0 < bootstrap < 20:
+            raise NALMError(f"bootstrap is a number of draws, at least 20, or 0 for none, got {bootstrap!r}.")
         if y_err is not None and sample_weight is not None:
             raise NALMError("y_err and sample_weight both say how far rows may be off: give one of them.")
+        if x_err is not None and y_err is None:
+            raise NALMError("x_err needs y_err beside it: give the standard error of y, too, if small.")
+        found = replace(self, digits=digits, bootstrap=int(bootstrap))
+        if x_err is not None:
+            found = replace(found, x_error=self._error_of_columns(x_err))
         given = y_err if y_err is not None else sample_weight
         if given is None:
-            return replace(self, digits=digits)
+            return found
         name = "y_err" if y_err is not None else "sample_weight"
-        size = _real(name, given).astype(np.float64)
+        size = real(name, given).astype(np.float64)
         size = np.full(len(self.order), size) if size.ndim == 0 else size
         if size.shape != self.order.shape:
             raise NALMError(f"{name} needs one number for each of {len(self.order)} rows, got {size.shape}.")
         if not (size > 0).all():
             raise NALMError(f"{name} must be above 0 on every row, got {size.min():.6g}: drop such rows.")
         error = size if y_err is not None else 1 / np.sqrt(size / size.mean())
-        return replace(self, error=error[self.order], absolute_error=y_err is not None, digits=digits)
+        return replace(found, error=error[self.order], absolute_error=y_err is not None)
+
+    def _error_of_columns(self, x_err: Any) -> Array:
+        """Return the standard errors of the columns, given for each cell or for each column."""
+        size = real("x_err", x_err).astype(np.float64)
+        shape = len(self.order), self.inputs
+        if size.shape not in (shape, shape[1:]):
+            raise NALMError(
+                f"x_err needs the shape of X, {shape}, or one number per column, got {size.shape}."
+            )
+        if (size < 0).any():
+            raise NALMError(f"x_err cannot be negative, got {size.min():.6g}: 0 is no error.")
+        return np.asarray(np.broadcast_to(size, shape)[self.order])
 
     def check(self) -> None:
         """Raise TimeUpError once the time is over."""
@@ -164,54 +198,6 @@ class Problem:
     def precision(self) -> str:
         """The precision of the data: float32 or float64."""
         return "float32" if self.roundoff == 2.0**-24 else "float64"
-
-
-def _table(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the table as arrays of real numbers, x (rows, columns) and y (rows,)."""
-    x, y = _real("X", x), _real("y", y)
-    if x.ndim != 2 or x.shape[1] == 0:
-        raise NALMError(f"X needs the shape (rows, columns) with at least one column, got {x.shape}.")
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = y[:, 0]
-    if y.shape != (len(x),):
-        raise NALMError(f"y needs one number for each of the {len(x)} rows of X, got the shape {y.shape}.")
-    if len(x) < FEWEST_ROWS:
-        raise NALMError(f"A law needs at least {FEWEST_ROWS} rows to be seen and tested, got {len(x)}.")
-    return x, y
-
-
-def _dimensions(
-    x_units: Sequence[str] | None, y_unit: str | None, inputs: int
-) -> tuple[list[Dimension], Dimension] | None:
-    if x_units is None and y_unit is None:
-        return None
-    if x_units is None or y_unit is None:
-        missing = "y_unit" if y_unit is None else "x_units"
-        raise NALMError(f"x_units and y_unit go together, but {missing} is missing: '1' is no unit.")
-    if isinstance(x_units, str) or len(x_units) != inputs:
-        got = repr(x_units) if isinstance(x_units, str) else f"{len(x_units)} units"
-        raise NALMError(f"x_units needs one unit for each of the {inputs} columns of X, got {got}.")
-    return [dimension(u) for u in x_units], dimension(y_unit)
-
-
-def _real(name: str, value: Any) -> np.ndarray:
-    try:
-        array = np.asarray(value)
-        if array.dtype == object:
-            array = array.astype(np.float64)
-    except (ValueError, TypeError) as error:
-        raise NALMError(f"{name} must be a table of numbers: {error}.") from None
-    if array.dtype.kind not in "fiub":
-        raise NALMError(f"{name} must hold real numbers, got {array.dtype}.")
-    if array.dtype.kind != "f":
-        array = array.astype(np.float64)
-    if not np.isfinite(array).all():
-        where = np.argwhere(~np.isfinite(array))[0]
-        place = ", ".join(map(str, where))
-        raise NALMError(
-            f"{name}[{place}] is {array[tuple(where)]}: drop such rows, laws need finite numbers."
-        )
-    return array
 
 
 def precision_of(y: np.ndarray) -> float:

@@ -1,26 +1,33 @@
 """The search as a scikit-learn estimator: fit a table, read the law and its certificate, predict with support."""
 
-import os
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from nalm.discover import Discovery, search
+from nalm.discover.arguments import (
+    numbers_in,
+    print_line,
+    refuse_with_groups,
+    seconds_of,
+    seed_of,
+    units_of,
+)
+from nalm.discover.constraints import Constraints
 from nalm.discover.discovery import Equation as Equation
 from nalm.discover.discovery import FittedLaw
 from nalm.discover.fitted import FittedLaws
-from nalm.discover.form.search import search_form
-from nalm.discover.law.files import load
+from nalm.discover.form.search import search_form, search_form_groups
+from nalm.discover.grouped.search import search_groups
 from nalm.discover.law.names import check_count, check_distinct, clean_names
 from nalm.errors import NALMError
 
 try:
     from sklearn.base import BaseEstimator, RegressorMixin
-    from sklearn.utils import Tags, check_random_state
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils import Tags
+    from sklearn.utils.validation import validate_data
 except ImportError:
     raise NALMError("NALMRegressor needs scikit-learn 1.6 or newer: pip install 'nalm[sklearn]'.") from None
 
@@ -48,6 +55,14 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         error falls most steeply with size, the one with the smallest error, or the one at this place of ``equations_``.
     digits : int or None
         Significant digits of the table, if it was rounded and the numbers do not show it.
+    bootstrap : int
+        How often rows are drawn again for the intervals of the law's numbers, such as 200; 0 (default): never.
+    contains, without : sequence of str
+        Columns that the law must have, and must not have, by their names in the law.
+    exponents : "any", "half" or "integer"
+        Which exponents the law may have.
+    functions : sequence of str or None
+        The functions that the law may have, such as ``("exp",)``; () is none, None (default) is all.
     random_state : int, RandomState or None
         Which rows are held out, and random starts. None is 0: a fit is always the same.
     verbose : int
@@ -80,6 +95,11 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         form: str | None = None,
         select: str | int = "evidence",
         digits: int | None = None,
+        bootstrap: int = 0,
+        contains: Sequence[str] = (),
+        without: Sequence[str] = (),
+        exponents: str = "any",
+        functions: Sequence[str] | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -91,21 +111,36 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         self.form = form
         self.select = select
         self.digits = digits
+        self.bootstrap = bootstrap
+        self.contains = contains
+        self.without = without
+        self.exponents = exponents
+        self.functions = functions
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, names: Sequence[str] | None = None, y_err: Any = None) -> Self:  # noqa: N803
+    def fit(
+        self,
+        X: Any,  # noqa: N803
+        y: Any,
+        names: Sequence[str] | None = None,
+        y_err: Any = None,
+        groups: Any = None,
+        x_err: Any = None,
+    ) -> Self:
         """Search for the law of each column of y; ``names`` are used where the columns of X have none.
 
-        ``y_err`` is the standard error of y on each row.
+        ``y_err`` is the standard error of y on each row, ``x_err`` that of each cell or column of X beside it.
+        ``groups`` is a label for each row: then one law is looked
+        for, with numbers that all groups share and numbers that each has of its own (``groups_``).
         """
         began = time.monotonic()
-        end = began + self._seconds()
+        end = began + seconds_of(self.max_time)
         check_distinct(getattr(X, "columns", ()))
         x, y = validate_data(
             self,
             X,
-            _numbers(y),
+            numbers_in(y),
             dtype=(np.float64, np.float32),
             y_numeric=True,
             multi_output=True,
@@ -115,105 +150,86 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         self.names_ = clean_names(self.columns_ or [f"x{i}" for i in range(self.n_features_in_)])
         self.several_ = y.ndim == 2 and y.shape[1] > 1
         targets = y.reshape(len(y), -1).T
-        units = self._units(len(targets))
-        seed = self._seed()
+        units = units_of(self.y_unit, len(targets))
+        seed = seed_of(self.random_state)
         found: list[FittedLaw] = []
         for k, target in enumerate(targets):
             given = max((end - time.monotonic()) / (len(targets) - k), 1e-3)
-            discovery = self._found(x, target, seed, given, units[k], y_err)
-            found.append(FittedLaw.of(discovery, x.astype(np.float64)))
+            discovery = self._found(x, target, seed, given, units[k], (y_err, x_err), groups)
+            found.append(FittedLaw.of(discovery, x.astype(np.float64), groups))
         self.found_ = tuple(found)
         self.seconds_ = time.monotonic() - began
         return self
 
-    def _found(self, x: Any, y: Any, seed: int, seconds: float, unit: str | None, y_err: Any) -> Discovery:
-        """Search for the law of one output, or fit the given form to it."""
+    def _found(
+        self,
+        x: Any,
+        y: Any,
+        seed: int,
+        seconds: float,
+        unit: str | None,
+        errors: tuple[Any, Any],
+        groups: Any,
+    ) -> Discovery:
+        """Search for the law of one output, or fit the given form to it; ``errors`` are those of y and of x."""
+        limit = None if self.max_time is None else seconds
+        y_err, x_err = errors
+        if groups is not None:
+            conditions = Constraints.of(
+                self.names_, self.contains, self.without, self.exponents, self.functions
+            )
+            refuse_with_groups(
+                {
+                    "units of measurement": unit is not None or self.X_units is not None,
+                    "x_err": x_err is not None,
+                    "bootstrap": bool(self.bootstrap),
+                    "y_err and a form": self.form is not None and y_err is not None,
+                    "conditions on the form": bool(conditions),
+                }
+            )
+            if self.form is not None:
+                return search_form_groups(self.form, x, y, groups, self.names_, seed=seed)
+            return search_groups(
+                x, y, groups, self.names_, seed=seed, max_time=limit, stages=self.stages, y_err=y_err
+            ).selected(self.select)
         if self.form is not None:
-            return search_form(self.form, x, y, self.names_, seed=seed, y_err=y_err, digits=self.digits)
+            return search_form(
+                self.form,
+                x,
+                y,
+                self.names_,
+                seed=seed,
+                y_err=y_err,
+                x_err=x_err,
+                digits=self.digits,
+                bootstrap=self.bootstrap,
+            )
         return search(
             x,
             y,
             self.names_,
             noise=self.noise,
             seed=seed,
-            max_time=None if self.max_time is None else seconds,
+            max_time=limit,
             stages=self.stages,
             x_units=self.X_units,
             y_unit=unit,
             y_err=y_err,
+            x_err=x_err,
             digits=self.digits,
-            watch=_print if self.verbose else None,
+            bootstrap=self.bootstrap,
+            contains=self.contains,
+            without=self.without,
+            exponents=self.exponents,
+            functions=self.functions,
+            watch=print_line if self.verbose else None,
         ).selected(self.select)
-
-    def _seconds(self) -> float:
-        match self.max_time:
-            case None:
-                return np.inf
-            case int() | float() | np.number() if self.max_time > 0 and self.max_time is not True:
-                return float(self.max_time)
-        raise NALMError(f"max_time is a number of seconds above 0, or None, got {self.max_time!r}.")
-
-    def _seed(self) -> int:
-        if self.random_state is None or isinstance(self.random_state, int | np.integer):
-            return int(self.random_state or 0)
-        return int(check_random_state(self.random_state).randint(2**31))
-
-    def _units(self, outputs: int) -> list[str | None]:
-        if self.y_unit is None or isinstance(self.y_unit, str):
-            return [self.y_unit] * outputs
-        if len(self.y_unit) != outputs:
-            raise NALMError(f"y has {outputs} columns, but {len(self.y_unit)} units were given.")
-        return list(self.y_unit)
 
     def _columns(self, names: Sequence[str] | None) -> list[str] | None:
         named = getattr(self, "feature_names_in_", names)
         return None if named is None else list(check_count(named, self.n_features_in_))
 
-    def predict(self, X: Any, return_support: bool = False) -> Any:  # noqa: N803
-        """Evaluate the law on every row; with ``return_support`` also return a word for each row.
-
-        The words: inside or outside the range of the data, singular (something the law divides by is far smaller than
-        ever seen), overflow, or undefined (a root of a negative number).
-        """
-        check_is_fitted(self)
-        x = validate_data(self, X, reset=False, dtype=np.float64)
-        with np.errstate(all="ignore"):
-            y = np.stack([f.law.predict(x) for f in self.found_], 1)
-        if not return_support:
-            return y if self.several_ else y[:, 0]
-        words = np.stack([f.support(x) for f in self.found_], 1)
-        return (y, words) if self.several_ else (y[:, 0], words[:, 0])
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what ``save`` wrote; nothing in the file is executed."""
-        self = cls()
-        self.found_, self.columns_, self.several_ = load(Path(path))
-        self.names_ = self.laws_[0].names
-        self.n_features_in_ = len(self.names_)
-        self.seconds_ = 0.0
-        if self.columns_ is not None:
-            self.feature_names_in_ = np.array(self.columns_, dtype=object)
-        return self
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-
-def _numbers(y: Any) -> Any:
-    """Convert targets that are numbers written as text."""
-    if y is None or (hasattr(y, "dtype") and y.dtype.kind in "fiub"):
-        return y
-    array = np.asarray(y)
-    if array.dtype.kind not in "US":
-        return y
-    try:
-        return array.astype(np.float64)
-    except ValueError as error:
-        raise NALMError(f"y must hold numbers: {error}.") from None
-
-
-def _print(message: str) -> None:
-    print(message, flush=True)

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from nalm import cli
 from nalm.cli import fit as commands
-from nalm.cli import fit_output
+from nalm.cli import fit_screen
 from nalm.errors import NALMError
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
@@ -47,6 +47,17 @@ def table(path: Path, **columns) -> Path:
 @pytest.fixture
 def ab():
     return np.random.default_rng(3).uniform(1, 4, (2, 120))
+
+
+def test_the_law_is_printed_as_source_to_paste():
+    text = run("fit", PENDULUM, "--target", "period", "--latex", "--python", "--excel", "--c").stdout
+    for part in (
+        r"\sqrt{length}",
+        "def law(length, mass):",
+        "=2.006",
+        "double law(double length, double mass)",
+    ):
+        assert part in text
 
 
 def test_the_pendulum_example_gives_its_law():
@@ -209,7 +220,7 @@ def test_mistakes_are_sentences_and_leave_no_file(law, tmp_path):
 
 
 def test_a_terminal_without_braille_gets_plain_signs(monkeypatch):
-    monkeypatch.setattr(fit_output, "can_print", lambda text: False)
+    monkeypatch.setattr(fit_screen, "can_print", lambda text: False)
     text = run("fit", PENDULUM, "--target", "period").stdout
     assert text.isascii() and "|" in text
 
@@ -224,7 +235,7 @@ def test_progress_shows_on_a_terminal_only_and_is_wiped(monkeypatch):
         (io.StringIO(), "^$"),
     ):
         monkeypatch.setattr(sys, "stderr", stream)
-        with fit_output.elapsed_time(9.0, after=0.01):
+        with fit_screen.elapsed_time(9.0, after=0.01):
             waited = time.monotonic() + (60 if stream.isatty() else 0.6)
             while not stream.getvalue() and time.monotonic() < waited:
                 time.sleep(0.05)

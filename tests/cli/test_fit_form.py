@@ -51,3 +51,69 @@ def test_another_law_of_the_front_can_be_taken(path):
     assert second["formula"] == first["candidates"][0]["formula"]
     with pytest.raises(NALMError, match="way to select"):
         run(path, "--columns", "x", "--select", "best")
+
+
+def test_predictions_come_with_intervals_on_request(path, tmp_path):
+    law = tmp_path / "law.json"
+    run(path, "--columns", "x", "--form", "a*sqrt(x) + b", "--save", law)
+    result = CliRunner().invoke(cli.app, ["predict", str(law), str(path), "--intervals", "--json"])
+    found = json.loads(result.stdout)
+    ends = zip(found["low"], found["prediction"], found["high"], strict=True)
+    assert len(found["low"]) == 30 and all(low < y < high for low, y, high in ends)
+
+
+def test_a_column_of_groups_gives_each_group_its_own_constants(tmp_path):
+    t = np.tile(np.linspace(0.5, 6, 8), 3)
+    which = np.repeat(["wild type", "mutant", "2"], 8)
+    y = np.repeat([2.0, 5.0, 3.0], 8) * np.exp(-0.4 * t + 0.01 * np.random.default_rng(0).standard_normal(24))
+    with (tmp_path / "g.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("t", "strain", "y"), *zip(t, which, y, strict=True)])
+    options = tmp_path / "g.csv", "--groups", "strain", "--form", "log(y) = A - k*t"
+    found = json.loads(run(*options, "--json", "--save", tmp_path / "law.json"))
+    assert found["columns"] == ["t"] and list(found["groups"]) == ["wild type", "mutant", "2"]
+    assert found["groups"]["mutant"][0]["value"] == pytest.approx(np.log(5), rel=0.02)
+    assert "wild type" in run(*options)
+    arguments = [
+        "predict",
+        str(tmp_path / "law.json"),
+        str(tmp_path / "g.csv"),
+        "--groups",
+        "strain",
+        "--json",
+    ]
+    again = json.loads(CliRunner().invoke(cli.app, arguments).stdout)
+    assert again["prediction"] == pytest.approx(y.tolist(), rel=0.05)
+    with pytest.raises(NALMError, match="holds the groups"):
+        run(tmp_path / "g.csv", "--groups", "t", "--columns", "t", "--form", "a*t")
+
+
+def test_units_are_read_from_headers(path, tmp_path):
+    rng = np.random.default_rng(0)
+    m, v = rng.uniform(1, 5, (2, 40))
+    with (tmp_path / "u.csv").open("w", newline="") as file:
+        rows = zip(m, v, 0.5 * m * v**2, strict=True)
+        csv.writer(file).writerows([("m [kg]", "v (m s-1)", "E [J]"), *rows])
+    arguments = [str(tmp_path / "u.csv"), "--target", "E [J]", "--header-units", "--json"]
+    result = CliRunner().invoke(cli.app, ["fit", *arguments])
+    found = json.loads(result.stdout)
+    assert found["formula"] == "m_kg*v_m_s_1**2/2" and found["verdict"] == "exact"
+    with pytest.raises(NALMError, match="has no unit"):
+        run(path, "--columns", "x", "--header-units")
+
+
+def test_conditions_on_the_form_are_options(path):
+    options = path, "--columns", "x,e", "--max-time", 2, "--json"
+    found = json.loads(run(*options, "--without", "x", "--exponents", "integer", "--functions", "none"))
+    assert "x" not in found["domain"]
+    with pytest.raises(NALMError, match="column"):
+        run(*options, "--contains", "z")
+
+
+def test_errors_of_columns_and_draws_are_options(path):
+    options = path, "--error", "e", "--x-error", "x=e", "--columns", "x", "--form", "a*sqrt(x) + b", "--json"
+    wide, narrow = (json.loads(run(*o))["constants"][0] for o in (options, (*options[:3], *options[5:])))
+    assert wide["error"] > 1.2 * narrow["error"]
+    drawn = json.loads(run(*options, "--bootstrap", 30))["constants"][0]
+    assert drawn["value"] == wide["value"] and drawn["low"] != wide["low"]
+    with pytest.raises(NALMError, match="pairs such as"):
+        run(path, "--x-error", "e")

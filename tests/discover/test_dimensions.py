@@ -73,7 +73,7 @@ def test_only_the_dimension_of_a_unit_counts(text, base):
         ("kkg", "There is no unit of measurement called 'kkg'. Did you mean 'kg'?"),
         ("furlong", "There is no unit of measurement called 'furlong'."),
         ("m+s", "Cannot read the unit 'm+s'"),
-        ("m s", "Cannot read the unit 'm s'"),
+        ("m +", "Cannot read the unit 'm +'"),
         ("m/", "Cannot read the unit 'm/'"),
         ("m^s", "Cannot read the unit 'm^s'"),
         ("m^99", "powers of at most 20"),

@@ -91,3 +91,19 @@ def test_a_page_without_plotly_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "plotly.offline", None)
     with pytest.raises(NALMError, match=r"pip install 'nalm\[report\]'"):
         pages.needed()
+
+
+def test_a_law_of_one_column_is_drawn_over_it_with_its_interval_and_the_front():
+    x = np.linspace(1, 2, 50)
+    wide = np.stack([2 * x - 0.1, 2 * x + 0.1], 1)
+    curve = pages.Curve("a", x, x, 2 * x, wide)
+    front = [(3, 0.1, "2*a"), (5, 0.05, "2*a + 1"), (7, None, "odd")]
+    found = pages.figures("y", 2 * x, 2 * x, wide, curve, front)
+    below, above, law, points = found["curve"]["data"]
+    assert below["y"][0] == pytest.approx(1.9) and above["fill"] == "tonexty" and len(law["x"]) == 50
+    assert points["x"] == pytest.approx(x.tolist())
+    assert found["fit"]["data"][1]["error_y"]["array"][0] == pytest.approx(0.1)
+    assert found["front"]["data"][1]["x"] == (3, 5)
+    assert {"curve", "front"} & set(pages.figures("y", 2 * x, 2 * x)) == set()
+    text = pages.render(page() | {"laws": [page()["laws"][0] | {"figures": found}]})
+    assert 'data-kind="curve"' in text and "95% intervals" in text

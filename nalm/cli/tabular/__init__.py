@@ -7,4 +7,5 @@ from nalm.cli.tabular.files import refuse_overwriting as refuse_overwriting
 from nalm.cli.tabular.table import Table as Table
 from nalm.cli.tabular.table import blocks as blocks
 from nalm.cli.tabular.table import header as header
+from nalm.cli.tabular.table import labels as labels
 from nalm.cli.tabular.table import read as read

@@ -33,24 +33,32 @@ class Table:
     total: int  # rows of the file
     dropped: str  # a sentence; empty if no row was dropped
     warnings: list[str] = field(default_factory=list)
+    labels: tuple[str, ...] | None = None  # of the groups of the rows, if a column of them was named
 
 
 def read(
     path: Path | str,
     target: str | Sequence[str] | None = None,
     columns: str | Sequence[str] | None = None,
+    groups: str | None = None,
 ) -> Table:
     """Read a table; several targets or columns are a list, or one text with commas between them.
 
     Without ``columns`` every column but the target that is mostly numbers is used; rows in which a used cell is
-    not a number are dropped.
+    not a number are dropped. ``groups`` names a column of labels, which may be text and is not used otherwise.
     """
+    cells = None if groups is None else labels(Path(path), groups)
     with open_table(Path(path)) as source:
         targets = _chosen(source, target) if target is not None else []
         named = _chosen(source, columns) if columns is not None else None
         if twice := [source.names[j] for j in targets if j in (named or [])]:
             raise NALMError(f"Column {shown(twice[0])} is the target: leave it out of the columns.")
-        wanted = named if named is not None else [j for j in range(len(source.names)) if j not in targets]
+        if groups is not None and groups in [source.names[j] for j in [*targets, *(named or [])]]:
+            raise NALMError(f"Column {shown(groups)} holds the groups: leave it out of columns and target.")
+        wanted = named
+        if wanted is None:
+            others = {*targets, *([] if groups is None else [source.names.index(groups)])}
+            wanted = [j for j in range(len(source.names)) if j not in others]
         found = _Gathered(source, [*wanted, *targets])
         features, left_out = found.sorted_out(wanted, set(targets) | set(named or []))
         x, keep = found.values(features), found.complete([*features, *targets])
@@ -64,7 +72,17 @@ def read(
         notes += row_warnings(np.column_stack([x[keep], y]))
         flat = y[:, 0] if len(targets) == 1 else y
         chosen = tuple(source.names[j] for j in targets)
-        return Table(names, x[keep], flat if targets else None, chosen, found.rows, words, notes)
+        kept = None
+        if cells is not None:
+            kept = tuple(label for label, there in zip(cells[:: found.stride], keep, strict=True) if there)
+        return Table(names, x[keep], flat if targets else None, chosen, found.rows, words, notes, kept)
+
+
+def labels(path: Path, name: str) -> list[str]:
+    """Read the labels of all rows; an empty cell is a label, too."""
+    with open_table(path) as source:
+        (place,) = _chosen(source, [name])
+        return [str(cell).strip() for _, cells in source.blocks([place]) for cell in cells[0]]
 
 
 def blocks(path: Path | str, columns: Sequence[str]) -> Iterator[Array]:
@@ -127,6 +145,7 @@ class _Gathered:
             for j, i in self._place.items()
             if len(picked) > 2 and counts_rows(source.names[j], self._numbers[i])
         }
+        self.stride = stride
         if stride > 1:
             kept = f"every {stride}th row ({self._numbers.shape[1]:,} of {self.rows:,})"
             self.notes.append(f"{source.path.name} is large: {kept} is used.")

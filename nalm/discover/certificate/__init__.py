@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from nalm.discover.certificate.lack_of_fit import complaint
+from nalm.discover.certificate.levels import interpolated
 from nalm.discover.certificate.resolution import distinguishable, tolerance
 from nalm.discover.certificate.verdict import LAW_MEANING, Verdict
 from nalm.discover.law.expression import Array, Node, evaluate, used
@@ -34,6 +35,7 @@ class Certificate:
     noise: float | None = 0.0  # declared
     domain: dict[str, tuple[float, float]] = field(default_factory=dict)  # seen, of the inputs in the law
     alternatives: tuple[str, ...] = ()  # other forms that the data cannot tell from the law
+    advice: str = ""  # where to measure next to tell the law from the nearest of them; empty if there is none
 
     @property
     def meaning(self) -> str:
@@ -72,6 +74,9 @@ def certify(node: Node, problem: Problem, names: Sequence[str] | None = None) ->
         where = f"{rows} held-out rows"
     if worst > 1:
         result = f"the law is off by {worst:.3g} times its rounding in {problem.precision}"
+    elif few := interpolated(node, problem):
+        column = f"x{few[0] + 1}" if names is None else names[few[0]]
+        result = f"column {column} has {few[1]} values only, which terms of the law can interpolate,"
     elif not distinguishable(node, problem):
         result = "the data is too little, or its range too narrow, to tell this law from others,"
     else:

@@ -16,13 +16,18 @@ from nalm.discover.problem import Problem
 
 @dataclass(frozen=True)
 class DimensionRule:
-    """Tests candidates for the dimension of y and repairs them; without units it admits everything unchanged."""
+    """Tests candidates for the dimension of y and repairs them; without units it admits everything unchanged.
+
+    Conditions of the user on the form of the law are tested, too.
+    """
 
     problem: Problem
 
     def allows(self, node: Node) -> bool:
-        """Tell whether an expression has the dimension of y."""
+        """Tell whether an expression has the dimension of y and the form that is asked for."""
         dimensions = self.problem.dimensions
+        if not self.problem.constraints.allows(node):
+            return False
         return dimensions is None or homogeneous(node, dimensions[0]) == dimensions[1]
 
     def trim(self, node: Node) -> Node | None:

@@ -26,7 +26,16 @@ DERIVED = """
     S=A/V Wb=V*s T=Wb/m^2 H=Wb/A lm=cd lx=cd/m^2 Bq=1/s Gy=J/kg Sv=J/kg kat=mol/s rad=1 sr=1
 """
 MADE_OF = dict(pair.split("=") for pair in DERIVED.split())
-ALONE = {"min": "s", "h": "s", "d": "s", "deg": "1"}  # without a prefix
+ALONE = {  # without a prefix
+    **dict.fromkeys(("min", "h", "d", "day", "yr", "year"), "s"),
+    **dict.fromkeys(("AU", "au", "pc", "kpc", "Mpc", "ly", "ft", "inch", "mi"), "m"),
+    **dict.fromkeys(("atm", "mmHg", "torr", "Torr", "psi"), "Pa"),
+    **{"deg": "1", "percent": "1", "cal": "J", "kcal": "J", "lb": "kg", "t": "kg", "M": "mol/L"},
+}
+SHIFTED = re.compile(
+    r"°\s*[CF]|℃|℉|\bdeg\s*[CF]\b|\b[cC]elsius\b|\b[fF]ahrenheit\b"
+)  # a zero point of their own
+RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 PREFIXES = ("", *"QRYZEPTGMkhdcmunpfazyrqµμ", "da")
 LONGEST, LARGEST = 100, 20  # characters, and power
 MARK = "unit_"
@@ -43,11 +52,35 @@ def dimension(text: str | None) -> Dimension:
     if not isinstance(text, str) or len(text) > LONGEST:
         got = f"{len(text)} characters" if isinstance(text, str) else repr(text)
         raise NALMError(f"A unit of measurement is text of at most {LONGEST} characters, got {got}.")
+    if SHIFTED.search(text):
+        raise NALMError(f"The zero of {text.strip()!r} is not that of nature: convert the column to K.")
     try:  # names are marked, since as (attosecond) is a word of Python
-        marked = re.sub(r"[^\W\d_]+", rf"{MARK}\g<0>", text.strip().replace("^", "**").replace("·", "*"))
+        marked = re.sub(r"[^\W\d_]+", rf"{MARK}\g<0>", spelled(text))
         return _read(ast.parse(marked, mode="eval").body, text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise error if isinstance(error, NALMError) else _unreadable(text) from None
+
+
+def spelled(text: str) -> str:
+    """Spell a unit out as a product: in tables m s-1, m3 and m² are usual.
+
+    >>> spelled("m s-1"), spelled("kg m²"), spelled("W/m2"), spelled("%"), spelled("J/(mol*K)")
+    ('m*s**-1', 'kg*m**2', 'W/m**2', 'percent', 'J/(mol*K)')
+    """
+    text = text.strip().replace("^", "**").replace("·", "*").replace("%", "percent")
+    text = re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", lambda m: m[0].translate(RAISED), text)
+    text = re.sub(r"(?<![\w.])([^\W\d_]+)(-?\d+)", r"\1**\2", text)
+    return re.sub(r"(?<=[\w)])\s+(?=[^\W\d_(]|\()", "*", text)
+
+
+def in_header(name: str) -> str | None:
+    """Return the unit that a column's header ends with, in brackets; None if there is none.
+
+    >>> in_header("T [K]"), in_header("V (m3)"), in_header("speed / (m/s)"), in_header("count")
+    ('K', 'm3', 'm/s', None)
+    """
+    found = re.fullmatch(r"\s*[^\[(]*[\[(](.+)[\])]\s*", name)
+    return None if found is None else found[1].strip()
 
 
 def _read(node: ast.AST, text: str) -> Dimension:

@@ -9,6 +9,7 @@ from scipy import optimize, stats
 
 from nalm.discover.form.calculation import Calculation
 from nalm.discover.form.text import Form, read_form, symbol
+from nalm.discover.grouped.joint import SHARP, unit_spread
 from nalm.discover.law.expression import Array
 from nalm.discover.selection.intervals import LEVEL, FittedNumber
 from nalm.errors import NALMError
@@ -17,7 +18,6 @@ DRAWN, REFINED = 400, 12  # random starts for each nonlinear parameter; how many
 AGAIN, REFINED_AGAIN = 150, 6  # the same around the best fit so far,
 PATIENCE = 2  # until that stays the best so many times
 WIDE = 2.0  # decades up and down, of starts
-SHARP = 1e-15  # of steps and of the sum of squares, when a fit ends
 POLISHED = 20  # steps of Gauss-Newton at the end
 
 
@@ -29,6 +29,7 @@ class FormFit:
     constants: dict[str, FittedNumber]
     scatter: float  # standard deviation of the residual of y, of log y, or over the given errors
     rss: float
+    spread: Array  # a root of the covariance of the parameters, (parameters, directions)
 
     @property
     def values(self) -> dict[str, float]:
@@ -75,13 +76,15 @@ def fit_form(
         )
     rss, left = float(r @ r), len(y) - len(p)
     scatter = 1.0 if absolute else float(np.sqrt(rss / left)) if left else np.inf
-    spread = scatter * unit_errors(slopes)
+    root = scatter * unit_spread(slopes)
+    with np.errstate(over="ignore"):
+        spread = np.sqrt((root**2).sum(1))
     wide = float(stats.t.ppf(0.5 + LEVEL / 2, np.inf if absolute else max(left, 1)))
     constants = {
         name: FittedNumber(float(v), float(e), float(v - wide * e), float(v + wide * e))
         for name, v, e in zip(form.parameters, p, spread, strict=True)
     }
-    return FormFit(form, constants, float(np.sqrt(rss / max(left, 1))), rss)
+    return FormFit(form, constants, float(np.sqrt(rss / max(left, 1))), rss, root)
 
 
 class FormModel:
@@ -220,12 +223,3 @@ def _least(residual: Callable[[Array], Array], start: Array) -> Array:
     except (ValueError, np.linalg.LinAlgError):
         return start
     return np.asarray(found.x)
-
-
-def unit_errors(slopes: Array) -> Array:
-    """Return the standard errors of the parameters for noise of size 1."""
-    size = np.sqrt((slopes**2).sum(0))
-    size = np.where(size > 0, size, 1.0)
-    _, singular, right = np.linalg.svd(slopes / size, full_matrices=False)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.sqrt(((right.T / singular) ** 2).sum(1)) / size)

@@ -1,7 +1,8 @@
 """A fit of a known form in the shape of a search: law, certificate, and the constants by name."""
 
+import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,15 +13,26 @@ from nalm.discover.certificate.verdict import Verdict
 from nalm.discover.discovery import Candidate, Discovery
 from nalm.discover.fit.least_squares import solvable
 from nalm.discover.fit.snap import snapped
-from nalm.discover.form.fit import fit_form
+from nalm.discover.form.fit import FormFit, fit_form
+from nalm.discover.form.groups import fit_groups
+from nalm.discover.form.text import Form
+from nalm.discover.grouped.law import Group, Groups, checked_labels
+from nalm.discover.grouped.verdict import certificate_of_groups
 from nalm.discover.law import Law
-from nalm.discover.law.expression import evaluate
+from nalm.discover.law.expression import Array, evaluate, numbers
 from nalm.discover.law.names import check_names
 from nalm.discover.problem import Problem
 from nalm.discover.selection.answer import ALL, looks_like_noise, printed_units
+from nalm.discover.selection.bootstrap import drawn, intervals
 from nalm.discover.selection.doubts import doubt_of_fit
+from nalm.discover.selection.evidence import minimised
+from nalm.discover.selection.intervals import Uncertainty
 from nalm.discover.selection.printed import allowed
-from nalm.discover.selection.rows import NoiseKind, Observations
+from nalm.discover.selection.rounding import shortened
+from nalm.discover.selection.rows import NoiseKind, Observations, in_table_order
+from nalm.errors import NALMError
+
+STEP = 1e-5  # of a parameter: between two values of a slope
 
 
 def search_form(
@@ -32,7 +44,9 @@ def search_form(
     seed: int = 0,
     y_err: Any = None,
     sample_weight: Any = None,
+    x_err: Any = None,
     digits: int | None = None,
+    bootstrap: int = 0,
 ) -> Discovery:
     """Fit the parameters of a form to a table, and test what can be said about the law.
 
@@ -42,23 +56,17 @@ def search_form(
     7.252*v**2/m exact ['k', 'p']
     """
     began = time.monotonic()
-    problem = Problem.from_table(x, y, seed=seed).with_errors(y_err, sample_weight, digits)
+    problem = Problem.from_table(x, y, seed=seed).with_errors(y_err, sample_weight, digits, x_err, bootstrap)
     names = check_names(names, problem.inputs)
     rows = Observations.of(problem, ALL)
-    found = fit_form(
-        form,
-        rows.x,
-        rows.y,
-        names,
-        error=None if problem.error is None else rows.error,
-        absolute=problem.absolute_error,
-        seed=seed,
-    )
+    found = _fitted(form, rows, names, problem)
     if found.form.of_logarithm:
-        rows = replace(rows, noise=NoiseKind.RELATIVE, error=np.ones(len(rows)))
-    node = found.form.node(found.values)
+        rows = replace(rows, noise=NoiseKind.RELATIVE, error=np.ones(len(rows)), x_error=None)
+    node = found.form.node({n: shortened(c.value, c.error) for n, c in found.constants.items()})
+    rows = rows.effective(node)
     with np.errstate(all="ignore"):
-        exact = (n for n in (*solvable(snapped(node, problem)), node) if certify(n, problem, names))
+        whole = found.form.node(found.values)
+        exact = (n for n in (*solvable(snapped(whole, problem)), whole) if certify(n, problem, names))
         node = next(exact, node)
         law, certificate = Law(node, names), certify(node, problem, names)
         value = evaluate(node, rows.x)
@@ -82,6 +90,112 @@ def search_form(
                 None,
                 domain_of(node, problem, names),
             )
-    constants = tuple(replace(c, name=name) for name, c in found.constants.items())
-    only = Candidate(law, error, "form", certificate, 0.0, constants)
+    known = list(found.constants.values())
+    if bootstrap:
+        table = []
+        for again in drawn(rows, bootstrap, seed):
+            with contextlib.suppress(NALMError):
+                table.append(
+                    np.array(list(_fitted(form, again, names, problem, found.values).values.values()))
+                )
+        known = list(intervals(np.array(list(found.values.values())), table, bootstrap))
+    constants = tuple(replace(c, name=name) for name, c in zip(found.constants, known, strict=True))
+    only = Candidate(law, error, "form", certificate, 0.0, constants, _uncertainty(found, rows))
     return Discovery(law, certificate, [only], "form", time.monotonic() - began)
+
+
+def _fitted(
+    form: str,
+    rows: Observations,
+    names: Sequence[str],
+    problem: Problem,
+    start: Mapping[str, float] | None = None,
+) -> FormFit:
+    """Fit a form to rows; errors of the columns count with what the law makes of them."""
+    given = problem.error is not None
+
+    def fitted(rows: Observations, start: Mapping[str, float] | None) -> FormFit:
+        error, absolute = rows.error if given else None, problem.absolute_error
+        return fit_form(
+            form, rows.x, rows.y, names, error=error, absolute=absolute, start=start, seed=problem.seed
+        )
+
+    found = fitted(rows, start)
+    if rows.x_error is None or found.form.of_logarithm:
+        return found
+    keys = list(found.values)
+
+    def residual(p: Array) -> Array:
+        node = found.form.node(dict(zip(keys, p.tolist(), strict=True)))
+        return rows.effective(node).residual(node)
+
+    best = dict(zip(keys, minimised(residual, np.array(list(found.values.values()))).tolist(), strict=True))
+    # the numbers of the least effective sum of squares, with the errors that they have at its weights
+    again = fitted(rows.effective(found.form.node(best)), best)
+    shifted = {n: c.moved(best[n]) for n, c in again.constants.items()}
+    return replace(again, constants=shifted)
+
+
+def search_form_groups(
+    form: str,
+    x: Any,
+    y: Any,
+    groups: Any,
+    names: Sequence[str] | None = None,
+    *,
+    seed: int = 0,
+) -> Discovery:
+    """Fit a form to groups of rows; parameters that differ between groups are further inputs of the law.
+
+    >>> t = np.tile(np.linspace(0.5, 6, 12), 2)[:, None]
+    >>> y = np.repeat([2.0, 5.0], 12) * np.exp(-0.4 * t[:, 0]) + 0.01 * np.sin(9 * t[:, 0])
+    >>> found = search_form_groups("N*exp(-k*t)", t, y, np.repeat(["old", "new"], 12), ["t"])
+    >>> found.candidates[0].groups.names
+    ('N',)
+    """
+    began = time.monotonic()
+    whole = Problem.from_table(x, y, seed=seed)
+    names = check_names(names, whole.inputs)
+    rows = in_table_order(whole)
+    labels = checked_labels(groups, len(rows))
+    found = fit_groups(form, rows.x, rows.y, names, labels, seed=seed)
+    own = tuple(n for n in found.form.parameters if n not in found.shared)
+    common = replace(found.form, columns=(*names, *own), parameters=tuple(found.shared))
+    noise = NoiseKind.RELATIVE if found.form.of_logarithm else NoiseKind.ADDITIVE
+    rows = replace(rows, noise=noise)
+    parts = {}
+    for label, numbers_of in found.own.items():
+        values, node = found.values(label), found.form.node(found.values(label))
+        spread = _carried(found.form, values, found.spreads[label])
+        spread = np.full((len(numbers(node)), 1), np.inf) if spread is None else spread
+        sure = Uncertainty.on(rows, spread, found.scatter, len(rows) - found.left)
+        parts[label] = Group(tuple(numbers_of.values()), node, sure)
+    short = {n: shortened(c.value, c.error) for n, c in found.shared.items()}
+    law = Law(common.node(short), (*names, *own))
+    constants = tuple(found.shared.values())
+    kinds = list(found.own)
+    which = np.array([kinds.index(label) for label in labels])
+    first = Candidate(law, np.nan, "form", None, 0.0, constants, None, Groups(own, parts))
+    count = len(rows) - found.left
+    certificate = certificate_of_groups(first, whole, which, noise, found.scatter, count)
+    first = replace(first, certificate=certificate, error=certificate.error)
+    return Discovery(law, certificate, [first], "form", time.monotonic() - began)
+
+
+def _uncertainty(found: FormFit, rows: Observations) -> Uncertainty | None:
+    """Carry the uncertainty of the parameters over to the numbers of the law."""
+    spread = _carried(found.form, found.values, found.spread)
+    return None if spread is None else Uncertainty.on(rows, spread, found.scatter, len(found.values))
+
+
+def _carried(form: Form, values: Mapping[str, float], spread: Array) -> Array | None:
+    """Carry the spread of parameters over to the numbers of the law; None where their count depends on values."""
+    count = len(numbers(form.node(values)))
+    slopes = np.zeros((count, len(values)))
+    for j, (name, value) in enumerate(values.items()):
+        step = STEP * (abs(value) or 1.0)
+        ends = [numbers(form.node({**values, name: value + s * step})) for s in (1, -1)]
+        if len(ends[0]) != count or len(ends[1]) != count:
+            return None
+        slopes[:, j] = (np.array(ends[0]) - np.array(ends[1])) / (2 * step)
+    return np.asarray(slopes @ spread)

@@ -3,14 +3,22 @@
 Nothing in these files is ever executed.
 """
 
-import math
 from pathlib import Path
 from typing import Any
 
 from nalm.discover.certificate.support import denominators
 from nalm.discover.discovery import Equation, FittedLaw
-from nalm.discover.law.json import certificate_of, law_of, number, plain_certificate, plain_law
-from nalm.discover.selection.intervals import FittedNumber
+from nalm.discover.law.expression import numbers
+from nalm.discover.law.json import certificate_of, law_of, plain_certificate, plain_law
+from nalm.discover.law.known import (
+    constant_of,
+    groups_of,
+    or_infinite,
+    plain_constant,
+    plain_groups,
+    plain_uncertainty,
+    uncertainty_of,
+)
 from nalm.errors import NALMError
 from nalm.files import json_number, read_json, write_atomically, write_json
 
@@ -47,7 +55,8 @@ def load(path: Path) -> tuple[tuple[FittedLaw, ...], list[str] | None, bool]:
     try:
         found = tuple(map(fitted_law_of, laws))
         names = {f.law.names for f in found}
-        if len(names) > 1 or (columns is not None and len(columns) != len(found[0].law.names)):
+        inputs = len(found[0].law.names) - (len(found[0].groups.names) if found[0].groups else 0)
+        if len(names) > 1 or (columns is not None and len(columns) != inputs):
             raise NALMError("its laws and columns do not belong together.")
     except NALMError as error:
         raise NALMError(f"{path} cannot be read: {error}") from None
@@ -60,6 +69,8 @@ def plain_fitted_law(found: FittedLaw) -> dict[str, Any]:
         "certificate": plain_certificate(found.certificate),
         "equations": [_plain_equation(e) for e in found.equations],
         "nearest": [json_number(v) for v in found.nearest],
+        "uncertainty": plain_uncertainty(found.uncertainty),
+        "groups": plain_groups(found.groups),
     }
 
 
@@ -71,32 +82,23 @@ def fitted_law_of(value: Any) -> FittedLaw:
             if len(seen) != len(list(denominators(law.expression))):
                 raise NALMError("its denominators are not those of its law.")
             candidates = list(map(_equation, equations))
-            return FittedLaw(law, certificate_of(certificate), candidates, list(map(_or_infinite, seen)))
+            known = uncertainty_of(value.get("uncertainty"), len(numbers(law.expression)))
+            groups = groups_of(value.get("groups"), len(law.names))
+            near = list(map(or_infinite, seen))
+            return FittedLaw(law, certificate_of(certificate), candidates, near, known, groups)
     raise NALMError(f"this is no law with a certificate: {str(value)[:80]!r}.")
 
 
 def _plain_equation(e: Equation) -> list[Any]:
-    numbers = [[*map(json_number, (c.value, c.error, c.low, c.high)), c.name] for c in e.constants]
-    return [e.formula, e.size, json_number(e.error), e.stage, str(e.verdict), json_number(e.worse), numbers]
+    known = list(map(plain_constant, e.constants))
+    return [e.formula, e.size, json_number(e.error), e.stage, str(e.verdict), json_number(e.worse), known]
 
 
 def _equation(value: Any) -> Equation:
     match value:
         case [str(formula), int(size), error, str(stage)]:  # of an older file
-            return Equation(formula, size, _or_infinite(error), stage)
+            return Equation(formula, size, or_infinite(error), stage)
         case [str(formula), int(size), error, str(stage), str(verdict), worse, list(constants)]:
-            numbers = tuple(map(_constant, constants))
-            return Equation(formula, size, _or_infinite(error), stage, verdict, _or_infinite(worse), numbers)
+            known = tuple(map(constant_of, constants))
+            return Equation(formula, size, or_infinite(error), stage, verdict, or_infinite(worse), known)
     raise NALMError(f"this is no candidate: {str(value)[:80]!r}.")
-
-
-def _constant(value: Any) -> FittedNumber:
-    match value:
-        case [middle, error, low, high, str(name)]:
-            least = -math.inf if low is None else number(low)
-            return FittedNumber(number(middle), _or_infinite(error), least, _or_infinite(high), name)
-    raise NALMError(f"this is no constant: {str(value)[:80]!r}.")
-
-
-def _or_infinite(value: Any) -> float:
-    return math.inf if value is None else number(value)

@@ -98,6 +98,7 @@ def plain_certificate(certificate: Certificate) -> dict[str, Any]:
         "noise": certificate.noise,
         "domain": {name: list(ends) for name, ends in certificate.domain.items()},
         "alternatives": list(certificate.alternatives),
+        "advice": certificate.advice,
     }
 
 
@@ -126,5 +127,6 @@ def certificate_of(value: Any) -> Certificate:
                 None if noise is None else number(noise),
                 {str(name): (number(ends[0]), number(ends[1])) for name, ends in domain.items()},
                 tuple(map(str, value.get("alternatives", ()))),
+                str(value.get("advice", "")),
             )
     raise NALMError(f"This is no certificate: {str(value)[:80]!r}.")

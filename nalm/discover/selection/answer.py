@@ -13,16 +13,19 @@ from nalm.discover.law import Law
 from nalm.discover.law.expression import Array, Node, evaluate, size
 from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem, TimeUpError
+from nalm.discover.selection.bootstrap import bootstrapped
 from nalm.discover.selection.choose import distinct_laws, ranked
 from nalm.discover.selection.doubts import doubt, rows_to_test
-from nalm.discover.selection.evidence import Fitted, fit
+from nalm.discover.selection.evidence import Fitted, fit, unsettled
 from nalm.discover.selection.front import RIVAL, front
-from nalm.discover.selection.intervals import FittedNumber, constants
+from nalm.discover.selection.intervals import FittedNumber, Uncertainty, constants
 from nalm.discover.selection.outliers import far_rows
 from nalm.discover.selection.printed import holds, last_places, resolved, significant
 from nalm.discover.selection.rivals import Neighbourhood, contains
 from nalm.discover.selection.rounding import rounded
 from nalm.discover.selection.rows import NoiseKind, Observations, without
+from nalm.discover.selection.separation import next_measurement
+from nalm.discover.selection.simpler import simpler
 
 ALL = 20_000  # rows of the last fit
 TESTED = 8  # laws that are tested, best first
@@ -40,6 +43,7 @@ class Listed:
     certificate: Certificate | None = None  # None: not tested
     worse: float = 0.0  # -2 log likelihood and price, above those of the chosen law
     constants: tuple[FittedNumber, ...] = ()
+    uncertainty: Uncertainty | None = None  # None: not known
 
 
 @dataclass(frozen=True)
@@ -79,11 +83,15 @@ class Selection:
             sound = [k for k, (verdict, _) in enumerate(words) if verdict != Verdict.NONE]
             if not sound:
                 return self._listed(order, near[0], words[0])
-            others, why = self._rivals(near[sound[0]], order, around)
-            verdict, tested = words[sound[0]]
+            chosen, (verdict, tested) = near[sound[0]], words[sound[0]]
+            if (other := simpler(order, chosen, self._is_sound)) is not None:
+                chosen, off = other
+                tested = self._tested(chosen)[1]
+                tested += f" A larger law fits better, but not clearly ({off:.1f} standard errors)."
+            others, why = self._rivals(chosen, order, around)
             if why:
                 verdict, tested = Verdict.UNDECIDED, f"{tested} {why}"
-            return self._listed(order, near[sound[0]], (verdict, tested), others)
+            return self._listed(order, chosen, (verdict, tested), others)
 
     def _rivals(
         self, found: Fitted, order: Sequence[Fitted], around: Neighbourhood
@@ -107,6 +115,9 @@ class Selection:
             return Verdict.CONSISTENT, looks_like_noise(found.rows, found.scatter) + "."
         return Verdict.NONE, f"{words}."
 
+    def _is_sound(self, found: Fitted) -> bool:
+        return self._tested(found)[0] != Verdict.NONE
+
     def _listed(
         self,
         order: Sequence[Fitted],
@@ -124,11 +135,16 @@ class Selection:
         listed = []
         for n, (law, short) in enumerate(zip(laws, rounded_laws, strict=True)):
             verdict, tested = words if n == 0 else self._tested(law)
-            certificate = self._certificate(short, verdict, tested, alternatives if n == 0 else ())
+            certificate = self._certificate(short, verdict, tested)
+            if n == 0 and others:
+                advice = next_measurement(chosen, others[0], names, alternatives[0])
+                certificate = replace(certificate, alternatives=alternatives, advice=advice)
             worse = law.score - chosen.score if n else 0.0
-            listed.append(
-                Listed(tidied(short.node), law.error, law.stage, certificate, worse, constants(short))
-            )
+            node, known = tidied(short.node), constants(short)
+            if self.problem.bootstrap and n == 0:
+                known = bootstrapped(short, self.problem.bootstrap, self.problem.seed, self.check)
+            sure = Uncertainty.of(short) if node == short.node else uncertainty_of(node, short.rows)
+            listed.append(Listed(node, law.error, law.stage, certificate, worse, known, sure))
         return listed
 
     def _on_all_rows(self, found: Fitted) -> Fitted:
@@ -138,16 +154,12 @@ class Selection:
             return found
         return fit(found.node, replace(whole, noise=found.rows.noise), found.free, found.stage)
 
-    def _certificate(
-        self, law: Fitted, verdict: Verdict, tested: str, alternatives: tuple[str, ...]
-    ) -> Certificate:
+    def _certificate(self, law: Fitted, verdict: Verdict, tested: str) -> Certificate:
         off = float(np.sqrt(np.mean((law.rows.y - evaluate(law.node, law.rows.x)) ** 2)))
         off /= float(np.std(law.rows.y)) or 1.0
         p, held = self.problem, rows_to_test(law.node, self.problem)
         domain = domain_of(law.node, p, self.names)
-        return Certificate(
-            verdict, tested, held, off, float(p.noise or off), p.precision, p.noise, domain, alternatives
-        )
+        return Certificate(verdict, tested, held, off, float(p.noise or off), p.precision, p.noise, domain)
 
 
 def _printed(order: Sequence[Fitted], problem: Problem) -> Fitted | None:
@@ -188,6 +200,11 @@ def _named(law: Listed, far: NDArray[np.int_]) -> Listed:
 
 def _digits_hold(found: Fitted) -> str:
     return f"the law holds to half a unit of the last printed place on all {len(found.rows)} rows."
+
+
+def uncertainty_of(node: Node, rows: Observations) -> Uncertainty:
+    """Return the uncertainty of a law whose numbers were fitted elsewhere, as on these rows."""
+    return Uncertainty.of(Fitted(node, unsettled(node, rows.x), rows, ""))
 
 
 def looks_like_noise(rows: Observations, scatter: float) -> str:

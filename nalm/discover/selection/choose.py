@@ -72,10 +72,10 @@ def _alike(one: Fitted, other: Fitted) -> bool:
 
 
 def _fit(node: Node, rows: Observations, stage: str, problem: Problem, check: Callable[[], None]) -> Fitted:
-    """Fit a candidate to all rows; with units of measurement its exponents stay."""
+    """Fit a candidate to all rows; with units of measurement or conditions on exponents, these stay."""
     node = scalable(node)
     free = unsettled(node, rows.x)
-    if problem.dimensions is not None:
+    if problem.dimensions is not None or problem.constraints.step:
         free &= np.array([k != "exponent" for k in roles(node)], bool)
     return fit(node, rows, free, stage, check)
 

@@ -30,6 +30,8 @@ def doubt(found: Fitted, problem: Problem) -> str | None:
     if used(node) and rows_to_test(node, problem):
         if cancels(node, rows.x):
             return CANCELLED
+        if words := beyond_errors(rows.residual(node), found.count, rows):
+            return words
         seen = as_seen(problem, rows)
         law = rows.seen(node)
         law, _ = refined(law, seen.x, seen.y, np.ones(len(seen.y)), free=rows.mask(found.free))
@@ -60,10 +62,8 @@ def doubt_of_fit(node: Node, k: int, rows: Observations, problem: Problem) -> st
     explained = 1 - float(np.sum(r**2)) / max(float(np.sum(flat**2)), 1e-300)
     if explained < EFFECT:
         return f"the noise is larger than the effect: the law explains {100 * max(explained, 0):.0f}% of the variance"
-    if rows.noise == NoiseKind.GIVEN:
-        p = float(stats.chi2.sf(np.sum(r**2), n - k))
-        if p < SIGNIFICANT:
-            return f"the residual is larger than the given errors (p = {p:.1g})"
+    if words := beyond_errors(r, k, rows):
+        return words
     p = FORMS * f_test(flat, r, max(len(numbers(node)), 1))  # settled numbers were chosen, too
     if p > SIGNIFICANT:
         return f"chance explains as much on {n} rows, as many forms were tried (p = {min(p, 1.0):.1g})"
@@ -78,6 +78,14 @@ def doubt_of_fit(node: Node, k: int, rows: Observations, problem: Problem) -> st
         return f"the residual has structure (p = {p:.1g})"
     p = leftover(law, seen)
     return f"the residual can be predicted from the columns (p = {p:.1g})" if p < SIGNIFICANT else None
+
+
+def beyond_errors(r: Array, k: int, rows: Observations) -> str | None:
+    """Test residuals, over the given errors, of a law with k fitted numbers (chi squared)."""
+    if rows.noise != NoiseKind.GIVEN:
+        return None
+    p = float(stats.chi2.sf(np.sum(r**2), len(r) - k))
+    return f"the residual is larger than the given errors (p = {p:.1g})" if p < SIGNIFICANT else None
 
 
 def as_seen(problem: Problem, rows: Observations) -> Problem:

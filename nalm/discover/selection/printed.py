@@ -7,7 +7,7 @@ import numpy as np
 from nalm.discover.certificate.resolution import DEARER, FEW_FITTED, VISIBLE, VISIBLE_TO_FITTED, hidden
 from nalm.discover.law.expression import Array, Node, evaluate, numbers, used
 from nalm.discover.selection.evidence import Fitted, fit
-from nalm.discover.selection.rows import NoiseKind
+from nalm.discover.selection.rows import NoiseKind, carried
 
 MOST_DIGITS = 9  # significant ones: numbers with more were not rounded for printing
 SHARE = 0.6  # of the numbers of a column that end in its last place: a tenth of all end in 0
@@ -65,19 +65,8 @@ def _decimals_and_digits(value: float) -> tuple[int, int]:
 
 def allowed(node: Node, x: Array, x_units: Array, y_units: Array) -> Array:
     """Return how far y may be from the law on each row: half a unit of y, and what half a unit of x carries through."""
-    total = y_units / 2
     with np.errstate(all="ignore"):
-        for j in sorted(used(node)):
-            if not x_units[:, j].any():
-                continue
-            step = x_units[:, j] / 2
-            ends = []
-            for sign in (-1.0, 1.0):
-                moved = x.copy()
-                moved[:, j] += sign * step
-                ends.append(evaluate(node, moved))
-            total = total + np.nan_to_num(np.abs(ends[1] - ends[0]) / 2, nan=0.0, posinf=0.0)
-    return total
+        return np.asarray(y_units / 2 + sum(carried(node, x, x_units / 2)))
 
 
 def holds(found: Fitted, x_units: Array, y_units: Array) -> Fitted | None:

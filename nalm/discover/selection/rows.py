@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from nalm.discover.law.expression import Array, Function, Mask, Node, Sum, evaluate, numbers
+from nalm.discover.law.expression import Array, Function, Mask, Node, Sum, evaluate, numbers, used
 from nalm.discover.problem import Problem
 
 MOST = 3000  # rows on which laws are compared
@@ -32,6 +32,8 @@ class Observations:
     y: Array
     noise: NoiseKind
     error: Array
+    x_error: Array | None = None  # standard errors of the columns, if they are given
+    y_error: Array | None = None  # those of y alone, where ``error`` has those of the columns in it
 
     @classmethod
     def of(cls, problem: Problem, most: int = MOST) -> Self:
@@ -42,7 +44,8 @@ class Observations:
             error = problem.error
             kind = NoiseKind.GIVEN if problem.absolute_error else NoiseKind.ADDITIVE
         step = -(-len(y) // most)
-        return cls(x[::step], y[::step], kind, error[::step])
+        columns = None if problem.x_error is None else problem.x_error[::step]
+        return cls(x[::step], y[::step], kind, error[::step], columns, error[::step])
 
     def kinds(self) -> Iterator[Self]:
         """Yield these rows under every kind of noise that is possible."""
@@ -50,6 +53,14 @@ class Observations:
         one_sign = bool((self.y > 0).all() or (self.y < 0).all())
         if self.noise == NoiseKind.ADDITIVE and one_sign and (self.error == self.error[0]).all():
             yield replace(self, noise=NoiseKind.RELATIVE)
+
+    def effective(self, node: Node) -> Self:
+        """Add to the errors of y what a law makes of the errors of the columns (to first order)."""
+        if self.x_error is None or self.y_error is None:
+            return self
+        with np.errstate(all="ignore"):
+            added = sum(c**2 for c in carried(node, self.x, self.x_error))
+        return replace(self, error=np.sqrt(self.y_error**2 + added))
 
     def __len__(self) -> int:
         return len(self.y)
@@ -110,6 +121,19 @@ class Observations:
         return n * float(np.log(square + (ROUNDING * scale) ** 2 + 1e-300)) + self.offset
 
 
+def carried(node: Node, x: Array, steps: Array) -> Iterator[Array]:
+    """Yield for each column of a law how much y changes with a step of it, half of that from below to above."""
+    for j in sorted(used(node)):
+        if not steps[:, j].any():
+            continue
+        ends = []
+        for sign in (-1.0, 1.0):
+            moved = x.copy()
+            moved[:, j] += sign * steps[:, j]
+            ends.append(evaluate(node, moved))
+        yield np.nan_to_num(np.abs(ends[1] - ends[0]) / 2, nan=0.0, posinf=0.0)
+
+
 def without(problem: Problem, rows: NDArray[np.int_]) -> Problem:
     """Return the problem without some rows, given by their places among the searched and then the held-out ones."""
     keep = np.ones(len(problem.y) + len(problem.held_y), bool)
@@ -123,6 +147,7 @@ def without(problem: Problem, rows: NDArray[np.int_]) -> Problem:
         held_y=problem.held_y[held],
         order=problem.order[keep],
         error=None if problem.error is None else problem.error[keep],
+        x_error=None if problem.x_error is None else problem.x_error[keep],
     )
 
 
@@ -138,3 +163,10 @@ def distinct(problem: Problem) -> Problem:
     if len(first) == len(y) or len(np.unique(x, axis=0)) < len(first):
         return problem
     return without(problem, np.setdiff1d(np.arange(len(y)), first))
+
+
+def in_table_order(problem: Problem) -> Observations:
+    """Return all rows of a problem in the order of the table."""
+    rows = Observations.of(problem, len(problem.order))
+    back = np.argsort(problem.order)
+    return Observations(rows.x[back], rows.y[back], rows.noise, rows.error[back])

@@ -46,7 +46,7 @@ def _moves(found: Fitted, allows: Allows, check: Callable[[], None]) -> Iterator
             trials.append(np.where(powers, np.round(step * values) / step, values))
     foreseen: list[tuple[float, Array]] = []
     for i in np.flatnonzero(found.free & (errors > 0)):
-        for option in _options(float(values[i]), kinds[i]):
+        for option in options(float(values[i]), kinds[i]):
             off = (option - values[i]) / errors[i]
             misfit = n * np.log1p(off**2 / n)
             saved = np.log(n) * (FREE + 2 * SYMBOL * (option == 0))
@@ -63,7 +63,7 @@ def _moves(found: Fitted, allows: Allows, check: Callable[[], None]) -> Iterator
             yield refitted(node, found, check)
 
 
-def _options(value: float, role: str) -> set[float]:
+def options(value: float, role: str) -> set[float]:
     """Return what a number may be set to: 0 unless it is a scale, whole and half exponents, other nice numbers."""
     if role == "exponent":
         near = {float(np.floor(value)), float(np.ceil(value)), round(2 * value) / 2, 0.0}

@@ -1,0 +1,114 @@
+"""Arguments of a search and of the regressor, checked when they are used."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from nalm.discover.dimensions.units import Dimension, dimension
+from nalm.errors import NALMError
+
+FEWEST_ROWS = 6
+
+
+def seconds_of(max_time: Any) -> float:
+    """Return the seconds of a search; None is no limit."""
+    match max_time:
+        case None:
+            return np.inf
+        case int() | float() | np.number() if max_time > 0 and max_time is not True:
+            return float(max_time)
+    raise NALMError(f"max_time is a number of seconds above 0, or None, got {max_time!r}.")
+
+
+def seed_of(random_state: Any) -> int:
+    """Return the seed of a search; None is 0."""
+    if random_state is None or isinstance(random_state, int | np.integer):
+        return int(random_state or 0)
+    from sklearn.utils import check_random_state
+
+    return int(check_random_state(random_state).randint(2**31))
+
+
+def numbers_in(y: Any) -> Any:
+    """Convert targets that are numbers written as text."""
+    if y is None or (hasattr(y, "dtype") and y.dtype.kind in "fiub"):
+        return y
+    array = np.asarray(y)
+    if array.dtype.kind not in "US":
+        return y
+    try:
+        return array.astype(np.float64)
+    except ValueError as error:
+        raise NALMError(f"y must hold numbers: {error}.") from None
+
+
+def print_line(message: str) -> None:
+    """Print a line about the progress of a search at once."""
+    print(message, flush=True)
+
+
+def units_of(y_unit: str | Sequence[str] | None, outputs: int) -> list[str | None]:
+    """Return the unit of measurement of each output."""
+    if y_unit is None or isinstance(y_unit, str):
+        return [y_unit] * outputs
+    if len(y_unit) != outputs:
+        raise NALMError(f"y has {outputs} columns, but {len(y_unit)} units were given.")
+    return list(y_unit)
+
+
+def refuse_with_groups(given: Mapping[str, bool]) -> None:
+    """Refuse what a search in groups cannot take."""
+    for name, there in given.items():
+        if there:
+            raise NALMError(f"groups cannot be combined with {name}: leave one of them out.")
+
+
+def table_of(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the table as arrays of real numbers, x (rows, columns) and y (rows,)."""
+    x, y = real("X", x), real("y", y)
+    if x.ndim != 2 or x.shape[1] == 0:
+        raise NALMError(f"X needs the shape (rows, columns) with at least one column, got {x.shape}.")
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.shape != (len(x),):
+        raise NALMError(f"y needs one number for each of the {len(x)} rows of X, got the shape {y.shape}.")
+    if len(x) < FEWEST_ROWS:
+        raise NALMError(f"A law needs at least {FEWEST_ROWS} rows to be seen and tested, got {len(x)}.")
+    return x, y
+
+
+def dimensions_of(
+    x_units: Sequence[str] | None, y_unit: str | None, inputs: int
+) -> tuple[list[Dimension], Dimension] | None:
+    """Return the dimensions of the columns and of y; None without units."""
+    if x_units is None and y_unit is None:
+        return None
+    if x_units is None or y_unit is None:
+        missing = "y_unit" if y_unit is None else "x_units"
+        raise NALMError(f"x_units and y_unit go together, but {missing} is missing: '1' is no unit.")
+    if isinstance(x_units, str) or len(x_units) != inputs:
+        got = repr(x_units) if isinstance(x_units, str) else f"{len(x_units)} units"
+        raise NALMError(f"x_units needs one unit for each of the {inputs} columns of X, got {got}.")
+    return [dimension(u) for u in x_units], dimension(y_unit)
+
+
+def real(name: str, value: Any) -> np.ndarray:
+    """Return an array of finite real numbers; refuse anything else."""
+    try:
+        array = np.asarray(value)
+        if array.dtype == object:
+            array = array.astype(np.float64)
+    except (ValueError, TypeError) as error:
+        raise NALMError(f"{name} must be a table of numbers: {error}.") from None
+    if array.dtype.kind not in "fiub":
+        raise NALMError(f"{name} must hold real numbers, got {array.dtype}.")
+    if array.dtype.kind != "f":
+        array = array.astype(np.float64)
+    if not np.isfinite(array).all():
+        where = np.argwhere(~np.isfinite(array))[0]
+        place = ", ".join(map(str, where))
+        raise NALMError(
+            f"{name}[{place}] is {array[tuple(where)]}: drop such rows, laws need finite numbers."
+        )
+    return array

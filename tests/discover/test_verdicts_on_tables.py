@@ -1,0 +1,91 @@
+"""What is said about laws of real tables: simpler ones first, codes are no physics, where to measure next."""
+
+import numpy as np
+import pytest
+
+from nalm import NALMRegressor
+from nalm.discover import search
+from nalm.discover.certificate.levels import interpolated, occurrences
+from nalm.discover.law.expression import Input, Power, Sum
+from nalm.discover.problem import Problem
+from nalm.discover.selection.evidence import fit, unsettled
+from nalm.discover.selection.rows import Observations
+from nalm.discover.selection.separation import next_measurement
+from nalm.discover.selection.simpler import clearly, simpler
+
+A = Input(0)
+LINE = Sum((A,), (-2.0,), 15.0)
+BENT = Sum((Power((A,), (1.5,)), A), (-1.0, -0.5), 15.0)
+
+
+def fitted(node, x, y):
+    rows = Observations.of(Problem.from_table(x, y))
+    return fit(node, rows, unsettled(node, rows.x), "test")
+
+
+def curved(bend, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(0.1, 2.1, (26, 1))
+    y = 15.3 - 2.05 * x[:, 0] - bend * x[:, 0] ** 1.5 + 0.2 * rng.standard_normal(26)
+    return [fitted(node, x, y) for node in (LINE, BENT)]
+
+
+def test_a_simpler_law_stands_first_unless_the_rows_clearly_speak_against_it():
+    line, bent = curved(0.0)
+    assert simpler([bent, line], bent, lambda law: True)[0] is line
+    assert simpler([bent, line], bent, lambda law: False) is None
+    line, bent = curved(3.0)
+    assert clearly(line, bent) > 2.5 and simpler([bent, line], bent, lambda law: True) is None
+    assert simpler([line, bent], line, lambda law: True) is None  # nothing is simpler than the line
+
+
+def test_the_next_measurement_is_where_two_laws_come_apart():
+    line, bent = curved(0.6)
+    words = next_measurement(bent, line, ["logP"], "a line")
+    where = float(words.split("logP = ")[1].split(":")[0])
+    assert "a line differs most" in words and not 0.4 < where < 1.8
+    assert next_measurement(line, line, ["logP"], "itself") == ""
+
+
+def test_a_certificate_with_rivals_gives_advice():
+    rng = np.random.default_rng(3)
+    x = rng.uniform(1, 2, (20, 1))
+    found = search(
+        x, 3.3 * x[:, 0] ** 2 * np.exp(0.1 * rng.standard_normal(20)), stages=["additive", "power"]
+    )
+    assert found.certificate.alternatives and found.certificate.advice.startswith("Measure next near a = ")
+
+
+def test_codes_are_never_certified_as_physics():
+    rng = np.random.default_rng(0)
+    code, t = rng.integers(0, 3, 90).astype(float), rng.uniform(1, 5, 90)
+    y = np.array([1.0, 1.7, 0.4])[code.astype(int)] * t**2
+    found = search(np.stack([t, code], 1), y, ["t", "code"], stages=["separable"], noise=0)
+    assert found.certificate.verdict != "exact"
+    parabola = Sum((Power((A,), (2.0,)), A), (1.0, 2.0))
+    posed = Problem.from_table(code[:, None], parabola_of(code))
+    assert occurrences(parabola, 0) == 2 and interpolated(parabola, posed) == (0, 3)
+    assert interpolated(Sum((A,), (2.0,)), posed) is None  # a line through three codes was tested
+
+
+def parabola_of(code):
+    return code**2 + 2 * code
+
+
+def test_a_form_is_printed_with_the_digits_that_the_data_resolve():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(1, 5, (30, 1))
+    found = NALMRegressor(form="a*x + b").fit(x, 2.5 * x[:, 0] + 1 + 0.1 * rng.standard_normal(30), ["x"])
+    assert len(found.formula_) < 20
+    a, b = found.equations_[0].constants
+    assert found.predict([[2.0]]) == pytest.approx(2 * a.value + b.value, rel=1e-3)
+
+
+def test_a_law_is_exported_as_source():
+    x = np.random.default_rng(0).uniform(1, 5, (60, 2))
+    found = NALMRegressor(stages=["power"]).fit(x, 2.5 * x[:, 0] / x[:, 1] ** 2, ["m", "r"])
+    assert found.to_excel() == "=(5/2)*A2*B2^(-2)" and found.to_excel(["C5", "D5"]) == "=(5/2)*C5*D5^(-2)"
+    assert "double force(double m, double r)" in found.to_c("force") and found.to_latex() == found.latex()
+    space = {}
+    exec(found.to_python(), space)
+    assert space["law"](*x.T) == pytest.approx(found.predict(x))
