@@ -24,8 +24,10 @@ EXACT = 0.99  # share of right answers from which on a seed counts
 TESTS = 500
 NODES, FAR_NODES, LARGER = 4, 20, 100
 DIGITS, FAR_DIGITS = 4, (8, 8)
-PLUS, SYMBOLS = 10, 12  # plus and minus follow the ten digits
+FAR_FACTORS = (8, 7)  # digits of factors whose product a float64 holds exactly
+PLUS = 10  # the number of the symbol +, after the ten digits; - and x follow
 STARTS = 4  # that a seed trains; it keeps the one with the smallest error on rows like those of the training
+NETWORKS = ("units", "untrained", "plain")  # untrained: units whose initial weights are rounded
 Rows = tuple[int, int]  # networks, and rows for each
 
 
@@ -56,15 +58,15 @@ def graphs(rows: Rows, nodes: int, lengths: tuple[int, int], g: Generator) -> tu
     return x, of_list("shortest_path", x).unsqueeze(-1)
 
 
-def sums(rows: Rows, digits: tuple[int, int], g: Generator) -> tuple[Tensor, Tensor]:
-    """Draw two numbers of so many digits with an operator between them, as symbols, and the result."""
+def calculations(rows: Rows, digits: tuple[int, int], operators: int, g: Generator) -> tuple[Tensor, Tensor]:
+    """Draw two numbers of so many digits with one of the first operators between them, as symbols, and the result."""
     parts = [torch.randint(0, 10, (*rows, n), generator=g).double() for n in digits]
     first, second = (
         (part * 10.0 ** torch.arange(part.shape[-1] - 1, -1, -1).double()).sum(-1) for part in parts
     )
-    operator = torch.randint(PLUS, SYMBOLS, (*rows, 1), generator=g).double()
-    y = torch.where(operator[..., 0] == PLUS, first + second, first - second)
-    return torch.cat([parts[0], operator, parts[1]], -1), y.unsqueeze(-1)
+    operator = torch.randint(PLUS, PLUS + operators, (*rows, 1), generator=g)
+    results = torch.stack([first + second, first - second, first * second], -1)
+    return torch.cat([parts[0], operator.double(), parts[1]], -1), results.gather(-1, operator - PLUS)
 
 
 def some_graphs(rows: Rows, share: float, g: Generator) -> tuple[Tensor, Tensor, float]:
@@ -72,11 +74,25 @@ def some_graphs(rows: Rows, share: float, g: Generator) -> tuple[Tensor, Tensor,
     return (*graphs(rows, NODES, (1, 10), g), 1.0)
 
 
-def some_sums(rows: Rows, share: float, g: Generator) -> tuple[Tensor, Tensor, float]:
+def some_calculations(rows: Rows, share: float, operators: int, g: Generator) -> tuple[Tensor, Tensor, float]:
     """Draw a batch of numbers of up to four digits; training begins with short ones."""
     most = min(DIGITS, 1 + int((DIGITS + 1) * share))
     first, second = torch.randint(1, most + 1, (2,), generator=g).tolist()
-    return (*sums(rows, (first, second), g), 10.0 ** (max(first, second) - 1))
+    return (*calculations(rows, (first, second), operators, g), 10.0 ** (max(first, second) - 1))
+
+
+def in_digits(operators: int, far: tuple[int, int]) -> Problem:
+    """Return the problem of reading numbers in digits and calculating with the first operators."""
+    return Problem(
+        units=lambda seed: NumberReader(PLUS + operators, 1, generator=seeded(seed)),
+        plain=lambda seed: PlainReader(PLUS + operators, seeded(seed)),
+        batch=lambda rows, share, g: some_calculations(rows, share, operators, g),
+        test=lambda rows, g: calculations(rows, far, operators, g),
+        steps=1_400,
+        lr=0.07,
+        gate=3,
+        ramp=(0.3, 0.5),
+    )
 
 
 PROBLEMS = {
@@ -90,24 +106,17 @@ PROBLEMS = {
         gate=1,
         ramp=(0.4, 0.7),  # as published
     ),
-    "sums in digits": Problem(
-        units=lambda seed: NumberReader(SYMBOLS, 1, generator=seeded(seed)),
-        plain=lambda seed: PlainReader(SYMBOLS, seeded(seed)),
-        batch=some_sums,
-        test=lambda rows, g: sums(rows, FAR_DIGITS, g),
-        steps=1_400,
-        lr=0.07,
-        gate=3,
-        ramp=(0.3, 0.5),
-    ),
+    "sums in digits": in_digits(2, FAR_DIGITS),
+    "sums and products in digits": in_digits(3, FAR_FACTORS),
 }
 
 
 @dataclass(frozen=True)
 class Options:
-    """How many networks are trained."""
+    """How many networks are trained, and from which seeds."""
 
     seeds: int = option(10, "seeds of each network")
+    first: int = option(100, "the first of them; the settings were chosen with 0 to 9")
 
 
 @dataclass(frozen=True)
@@ -115,8 +124,9 @@ class Job:
     """All seeds of one problem and one kind of network; they train side by side as one population."""
 
     problem: str
-    network: str  # units or plain
+    network: str  # one of NETWORKS
     seeds: int
+    first: int
 
 
 @dataclass(frozen=True)
@@ -126,8 +136,9 @@ class Trial:
     problem: str
     network: str
     seeds: int
-    exact: int  # networks with at least 99 % right answers
-    right: float  # share of right answers, median over the networks
+    exact: int  # seeds with at least 99 % right answers
+    alone: float  # share of single starts with as many
+    right: float  # share of right answers, median over the seeds
     parameters: int
     steps: int
     seconds: float
@@ -135,33 +146,42 @@ class Trial:
 
 def jobs(options: Options) -> list[Job]:
     """Return all trainings."""
-    return [Job(p, network, options.seeds) for p in PROBLEMS for network in ("units", "plain")]
+    return [Job(p, network, options.seeds, options.first) for p in PROBLEMS for network in NETWORKS]
 
 
 def one(job: Job) -> Trial:
     """Train the networks of a job, round the units, and count right answers on the test."""
     problem, began = PROBLEMS[job.problem], time.process_time()
-    make = problem.units if job.network == "units" else problem.plain
-    network = nalm.stack([make(start) for start in range(job.seeds * STARTS)])
-    train(network, problem, job.seeds * STARTS)
-    members = [nalm.member(network, k).double().eval() for k in range(job.seeds * STARTS)]
-    if job.network == "units":
-        for member in members:
-            nalm.snap(member)
-    seen_x, seen_y, _ = problem.batch((1, TESTS), 1.0, seeded(2))
-    x, y = problem.test((1, TESTS), seeded(1))
+    make = problem.plain if job.network == "plain" else problem.units
+    first, count = job.first * STARTS, job.seeds * STARTS
+    network = nalm.stack([make(start) for start in range(first, first + count)])
+    if job.network != "untrained":
+        train(network, problem, count, seeded(first))
+    members = [nalm.member(network, k).double().eval() for k in range(count)]
+    for member in members:
+        if isinstance(member, nalm.Unit):
+            member.snap_()
+    seen_x, seen_y, _ = problem.batch((1, TESTS), 1.0, seeded(first + 2))
+    x, y = problem.test((1, TESTS), seeded(first + 1))
     with torch.no_grad():
         errors = [float((m(seen_x[0]) - seen_y[0]).abs().mean().nan_to_num(1e30)) for m in members]
-        best = [min(range(k, k + STARTS), key=errors.__getitem__) for k in range(0, len(members), STARTS)]
-        shares = [float((members[k](x[0]).round() == y[0]).double().mean()) for k in best]
-    size = sum(p.numel() for p in network.parameters()) // len(members)
-    took = round(time.process_time() - began, 1)
-    middle = round(sorted(shares)[len(shares) // 2], 3)
-    exact = sum(share >= EXACT for share in shares)
-    return Trial(job.problem, job.network, job.seeds, exact, middle, size, problem.steps, took)
+        every = [float((m(x[0]).round() == y[0]).double().mean()) for m in members]
+    best = [min(range(k, k + STARTS), key=errors.__getitem__) for k in range(0, count, STARTS)]
+    shares = [every[k] for k in best]
+    return Trial(
+        job.problem,
+        job.network,
+        job.seeds,
+        exact=sum(share >= EXACT for share in shares),
+        alone=round(sum(share >= EXACT for share in every) / count, 3),
+        right=round(sorted(shares)[len(shares) // 2], 3),
+        parameters=sum(p.numel() for p in network.parameters()) // count,
+        steps=0 if job.network == "untrained" else problem.steps,
+        seconds=round(time.process_time() - began, 1),
+    )
 
 
-def train(network: nn.Module, problem: Problem, seeds: int) -> None:
+def train(network: nn.Module, problem: Problem, count: int, g: Generator) -> None:
     """Train a population with Adam on the difference of inverse hyperbolic sines, which large results do not rule."""
     optimiser = torch.optim.Adam(network.parameters(), lr=problem.lr, betas=(0.9, 0.95))
     schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -171,9 +191,8 @@ def train(network: nn.Module, problem: Problem, seeds: int) -> None:
         ends = [share * problem.steps for share in problem.ramp]
         ramps = (("weight", Ramp(10, *ends)), ("gate", Ramp(problem.gate, *ends)))
         nalm.attach(network, optimiser, recipe=Recipe(steps=problem.steps, penalties=ramps))
-    g = seeded(0)
     for step in range(problem.steps):
-        x, y, size = problem.batch((seeds, 64), step / problem.steps, g)
+        x, y, size = problem.batch((count, 64), step / problem.steps, g)
         optimiser.zero_grad()
         off = (network(x.float()) / size).asinh() - (y.float() / size).asinh()
         off.square().mean((-2, -1)).sum().backward()
@@ -192,16 +211,18 @@ def totals(trials: Sequence[Trial]) -> list[Row]:
         rate = wilson(t.exact, t.seeds)
         ends = {"low": round(rate.low, 3), "high": round(rate.high, 3)}
         row: Row = {"problem": t.problem, "network": t.network, "parameters": t.parameters, "seeds": t.seeds}
-        rows.append({**row, "exact": t.exact, **ends, "right": t.right, "steps": t.steps})
+        rows.append({**row, "exact": t.exact, **ends, "alone": t.alone, "right": t.right, "steps": t.steps})
     return rows
 
 
 BENCHMARK = harness.Benchmark(
     name="computing",
     note="Shortest paths: trained on graphs of 4 nodes with lengths 1 to 9, tested on 20 nodes and lengths 100 to 999. "
-    "Sums in digits: trained on sums and differences of numbers of at most 4 digits, tested on 8 digits. A seed trains "
+    "Sums in digits: trained on sums and differences of numbers of at most 4 digits, tested on 8 digits; with products "
+    "tested on 8 and 7 digits, whose product a float64 holds. A seed trains "
     "four starts and keeps the one with the smallest error on rows like those of the training. "
-    "Exact: at least 99 % of 500 answers are right, the units rounded to their grid; right: the median share.",
+    "Exact: at least 99 % of 500 answers are right, the units rounded to their grid; alone: the share of single starts "
+    "that are exact; right: the median share of right answers. Untrained: units whose initial weights are rounded.",
     options=Options,
     trial=Trial,
     jobs=jobs,

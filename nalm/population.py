@@ -52,7 +52,8 @@ def _line(module: nn.Module) -> str:
 def stack(members: Sequence[M]) -> M:
     """Make one module of many: every parameter and buffer gets a leading axis of runs.
 
-    Works for any module built of layers that accept leading axes. The members stay as they are.
+    Works for any module built of layers that accept leading axes: units, baselines such as ``BASELINES["Linear"]`` and
+    layers without parameters. The members stay as they are.
 
     >>> from nalm.units import NMU
     >>> stack([NMU(2, 1) for _ in range(25)])
@@ -62,6 +63,12 @@ def stack(members: Sequence[M]) -> M:
     if not members:
         raise NALMError("A population needs at least one member, got none.")
     first = members[0]
+    for name, part in first.named_modules():
+        if isinstance(part, nn.Linear):
+            raise NALMError(
+                f"The part {name!r} is an nn.Linear, which has no axis of runs: use nalm.BASELINES['Linear']"
+                f"({part.in_features}, {part.out_features}, bias={part.bias is not None}) in its place."
+            )
     shapes = {name: (t.shape, t.dtype) for name, t in _tensors(first).items()}
     for i, other in enumerate(members[1:], start=1):
         if _kind(other) != _kind(first):

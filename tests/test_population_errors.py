@@ -21,6 +21,10 @@ ALONE = {"unit": lambda: NMU(2, 1), "network": lambda: nn.Sequential(NMU(2, 2), 
     ("parts", "message"),
     [
         ([], "A population needs at least one member, got none."),
+        (
+            [nn.Sequential(nn.Linear(8, 2), NMU(2, 1))],
+            r"The part '0' is an nn.Linear, .*: use nalm.BASELINES\['Linear'\]\(8, 2, bias=True\) in its place.",
+        ),
         ([NMU(2, 1), NAU(2, 1)], r"Member 1 is NAU\(.*\), member 0 is NMU\(.*\): a population has one kind."),
         ([NMU(2, 1), NMU(2, 1, penalty="squared")], "Member 1 is .*'squared'.*a population has one kind."),
         (
@@ -33,7 +37,7 @@ ALONE = {"unit": lambda: NMU(2, 1), "network": lambda: nn.Sequential(NMU(2, 2), 
             "Member 1 is .*a population has one kind.",
         ),
     ],
-    ids=["none", "class", "option", "shape", "noise", "nested"],
+    ids=["none", "linear", "class", "option", "shape", "noise", "nested"],
 )
 def test_unlike_members_are_refused(parts, message):
     with pytest.raises(NALMError, match=f"(?s)^{message}$"):

@@ -12,6 +12,7 @@ from nalm.networks.composite import Composite as Composite
 from nalm.networks.diagnosis import Fault as Fault
 from nalm.networks.diagnosis import diagnose as diagnose
 from nalm.networks.from_state import from_state as from_state
+from nalm.networks.inside import FarFromGrid as FarFromGrid
 from nalm.networks.inside import formulas_in as formulas_in
 from nalm.networks.inside import penalties as penalties
 from nalm.networks.inside import project as project

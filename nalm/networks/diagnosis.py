@@ -42,6 +42,7 @@ def diagnose(
 
     ========== ==================================================================================
     domain     inputs outside those for which the unit can be right, such as negative ones for a NAC•
+    input      an input that is 0 on the whole batch, such as that of a ReLU that has died
     penalty    nothing applies a penalty of the unit, or its weight stays 0 for the whole training
     bounds     weights outside their bounds: projection is missing
     grid       weights off their grid at the end of the training, or in evaluation
@@ -67,7 +68,7 @@ def diagnose(
     seen = Seen.of(model, units, batch, objective)
     found: list[Fault] = []
     for name, unit in units.items():
-        for look in (_domain, _penalty, _bounds, _grid, _gate, _gradient, _saddle):
+        for look in (_domain, _input, _penalty, _bounds, _grid, _gate, _gradient, _saddle):
             found += [Fault(look.__name__[1:], name, *said) for said in look(name, unit, seen)]
     found += _output(units, seen, free=len(list(model.parameters())))
     for name, b in model.named_buffers():
@@ -113,6 +114,19 @@ def _domain(name: str, unit: Trainable, seen: Seen) -> Said:
         yield (
             f"({unit.label}) gets inputs from {low:.3g} to {high:.3g}, and computes with truth values between 0 and 1.",
             "Put a comparison (NSR) or a sigmoid before it.",
+        )
+
+
+def _input(name: str, unit: Trainable, seen: Seen) -> Said:
+    x = seen.inputs.get(name)
+    if x is None or len(x) < 2 or not isinstance(unit, Unit):
+        return
+    empty = [str(k) for k, largest in enumerate(x.abs().amax(0).tolist()) if largest == 0]
+    if empty:
+        which = f"input {empty[0]}" if len(empty) == 1 else f"inputs {', '.join(empty)}"
+        yield (
+            f"({unit.label}) gets {which} as 0 on the whole batch of {len(x)} rows.",
+            "If a ReLU before it has died, start again from another seed, or leave the ReLU out.",
         )
 
 

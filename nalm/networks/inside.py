@@ -4,15 +4,21 @@ A module may be a unit itself, an ``nn.Sequential``, a compiled or distributed m
 """
 
 import itertools
+import warnings
 from typing import TypeVar
 
 import torch
 from torch import nn
 
 from nalm.errors import NALMError
+from nalm.networks.symptoms import OFF_GRID, farthest
 from nalm.units.base import Formulas, Trainable, Unit, Weights
 
 M = TypeVar("M", bound=nn.Module)
+
+
+class FarFromGrid(UserWarning):
+    """Weights were far from their grid when they were moved onto it: the network computes something else now."""
 
 
 def units_in(model: nn.Module) -> dict[str, Trainable]:
@@ -79,15 +85,29 @@ def penalties(model: nn.Module) -> Weights:
 def snap(model: M) -> M:
     """Move the weights of every unit onto their grids, in place, and return the module; other layers stay as they are.
 
+    A unit with a weight that moves by more than 0.1 gives the warning ``FarFromGrid``: its formula is not what the
+    network computed before. ``snap_`` of a unit moves without a warning.
+
     >>> from nalm.units import NMU
-    >>> net = nn.Sequential(nn.Linear(8, 2), NMU(2, 1).assign_({"weight": torch.tensor([[0.9, 0.8]])}))
+    >>> net = nn.Sequential(nn.Linear(8, 2), NMU(2, 1).assign_({"weight": torch.tensor([[0.98, 0.95]])}))
     >>> snap(net)[1].weight.tolist()
     [[1.0, 1.0]]
     """
-    for unit in some_units_in(model).values():
+    for name, unit in some_units_in(model).items():
         if isinstance(unit, Unit):
+            weight, distance = farthest(unit)
             unit.snap_()
+            if not distance <= OFF_GRID:
+                warnings.warn(_moved(name, unit, weight, distance), FarFromGrid, stacklevel=2)
     return model
+
+
+def _moved(name: str, unit: Unit, weight: str, distance: float) -> str:
+    where = f"Unit {name!r}" if name else "The unit"
+    return (
+        f"{where} ({unit.label}) had a {weight} that was {distance:.2g} away from its grid: its formula is not what it "
+        "computed before. Train longer with nalm.attach before nalm.snap, and compare the errors before and after it."
+    )
 
 
 def formulas_in(model: nn.Module) -> dict[str, Formulas]:

@@ -121,6 +121,10 @@ class Trainable(nn.Module, abc.ABC):
     def flat(self, x: Tensor) -> Tensor:
         """Check x and bring it to ``(*runs, batch, in)``, at least float32."""
         runs = self.runs
+        if not isinstance(x, Tensor):
+            raise NALMError(
+                f"{self.label} expects a tensor, got {type(x).__name__}: use torch.as_tensor(x).float()."
+            )
         if not x.is_floating_point():
             raise NALMError(f"{self.label} expects real numbers, got {x.dtype}: use x.float().")
         if x.ndim < len(runs) + 1 or x.shape[: len(runs)] != runs or x.shape[-1] != self.in_features:

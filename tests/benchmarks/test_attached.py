@@ -1,24 +1,26 @@
-"""The trials of ``attach`` in plain loops."""
+"""The trials of ``attach`` in plain loops, and of ``fit_units``."""
 
 from dataclasses import replace
 
+import pytest
 import torch
 
 from benchmarks import attached
-from benchmarks.attached import PROBLEMS, Job, Options, Trial, jobs, one, totals
+from benchmarks.attached import PROBLEMS, WAYS, Job, Options, Trial, jobs, one, totals
 
 
-def test_every_problem_is_tried_with_and_without_the_line():
-    made = jobs(Options(seeds=3))
-    assert [(j.problem, j.attached) for j in made] == [(p, line) for p in PROBLEMS for line in (False, True)]
-    assert {j.seeds for j in made} == {3}
+def test_every_problem_is_tried_in_every_way():
+    made = jobs(Options(seeds=3, first=7))
+    assert [(j.problem, j.way) for j in made] == [(p, way) for p in PROBLEMS for way in WAYS]
+    assert {(j.seeds, j.first) for j in made} == {(3, 7)}
 
 
-def test_a_job_trains_its_networks_and_counts_the_right_ones(monkeypatch):
+@pytest.mark.parametrize("way", ["with", pytest.param("fit", marks=pytest.mark.slow)])
+def test_a_job_trains_its_networks_and_counts_the_right_ones(way, monkeypatch):
     area = "area of noisy sides: NMU"
     monkeypatch.setitem(attached.PROBLEMS, area, replace(PROBLEMS[area], steps=400, lr=0.05))
     with torch.random.fork_rng(devices=[]):
-        trial = one(Job(area, True, 3))
+        trial = one(Job(area, way, 3, 0))
     assert (trial.right, trial.found, trial.seeds) == (3, 3, 3) and trial.error < 0.01
 
 
@@ -32,6 +34,8 @@ def test_the_target_of_each_problem_is_its_formula_or_hidden_in_a_layer():
 
 def test_totals_stand_side_by_side():
     (problem, *_) = PROBLEMS
-    rows = totals([Trial(problem, line, 20, 3 + 17 * line, 20, 0.1, 100, 1.0) for line in (False, True)])
-    assert [(r["without_right"], r["with_right"], r["with_formula"]) for r in rows] == [(3, 20, 20)]
+    rows = totals([Trial(problem, way, 20, 20 if way == "with" else 3, 20, 0.1, 100, 1.0) for way in WAYS])
+    assert [(r["without_right"], r["with_right"], r["fit_right"], r["fit_formula"]) for r in rows] == [
+        (3, 20, 3, 20)
+    ]
     assert rows[0]["without_high"] < rows[0]["with_low"]

@@ -6,13 +6,13 @@ import pytest
 import torch
 
 from benchmarks import computing
-from benchmarks.computing import PROBLEMS, Job, Options, jobs, one, seeded, sums, totals
+from benchmarks.computing import NETWORKS, PROBLEMS, Job, Options, calculations, jobs, one, seeded, totals
 from nalm.tasks.lists import of_list
 
 
-def test_every_problem_is_tried_with_units_and_with_a_plain_network():
+def test_every_problem_is_tried_with_every_network():
     made = jobs(Options(seeds=3))
-    assert [(j.problem, j.network) for j in made] == [(p, n) for p in PROBLEMS for n in ("units", "plain")]
+    assert [(j.problem, j.network) for j in made] == [(p, n) for p in PROBLEMS for n in NETWORKS]
 
 
 def test_graphs_of_the_test_have_five_times_as_many_nodes_and_edges_a_hundred_times_as_long():
@@ -24,13 +24,20 @@ def test_graphs_of_the_test_have_five_times_as_many_nodes_and_edges_a_hundred_ti
 
 
 def test_the_result_of_a_row_of_symbols_is_that_of_its_text():
-    x, y = sums((1, 30), (3, 2), seeded(0))
+    x, y = calculations((1, 40), (3, 2), 3, seeded(0))
+    seen = set()
     for row, result in zip(x[0].tolist(), y[0, :, 0].tolist(), strict=True):
-        text = "".join("0123456789+-"[int(c)] for c in row)
-        first, second = (int(part) for part in text.replace("-", "+").split("+"))
-        assert result == (first + second if "+" in text else first - second)
-    assert PROBLEMS["sums in digits"].batch((1, 2), 0.0, seeded(0))[0].shape[-1] == 3  # one digit at first
-    assert PROBLEMS["sums in digits"].test((1, 2), seeded(0))[0].shape[-1] == 17
+        text = "".join("0123456789+-x"[int(c)] for c in row)
+        first, second = int(text[:3]), int(text[4:])
+        assert result == {"+": first + second, "-": first - second, "x": first * second}[text[3]]
+        seen.add(text[3])
+    assert seen == set("+-x")
+
+
+def test_training_begins_with_one_digit_and_the_test_has_eight():
+    sums, products = PROBLEMS["sums in digits"], PROBLEMS["sums and products in digits"]
+    assert sums.batch((1, 2), 0.0, seeded(0))[0].shape[-1] == 3
+    assert [p.test((1, 2), seeded(0))[0].shape[-1] for p in (sums, products)] == [17, 16]
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -38,6 +45,8 @@ def test_a_job_trains_its_networks_and_counts_the_exact_ones(name, monkeypatch):
     monkeypatch.setitem(computing.PROBLEMS, name, replace(PROBLEMS[name], steps=2))
     monkeypatch.setattr(computing, "TESTS", 5)
     monkeypatch.setattr(computing, "STARTS", 2)
-    found = [one(Job(name, network, 2)) for network in ("units", "plain")]
-    assert 0 <= found[0].exact <= 2 and found[1].exact == 0 and found[0].parameters < found[1].parameters
-    assert [row["seeds"] for row in totals(found)] == [2, 2]
+    found = [one(Job(name, network, 2, 5)) for network in NETWORKS]
+    units, untrained, plain = found
+    assert 0 <= units.exact <= 2 and plain.exact == 0 and units.parameters < plain.parameters
+    assert (units.steps, untrained.steps) == (2, 0) and untrained.parameters == units.parameters
+    assert [row["seeds"] for row in totals(found)] == [2, 2, 2]

@@ -8,7 +8,7 @@ import subprocess
 import numpy as np
 import pytest
 import torch
-from random_laws import random_law
+from random_laws import EveryLaw, laws_with_functions, random_law
 
 from nalm.discover.law import Law
 from nalm.discover.law.code import to_c, to_excel, to_jax, to_numpy
@@ -20,6 +20,7 @@ X = np.random.default_rng(0).uniform(0.5, 1.5, (5, 3))
 ROOTS = Law(
     Sum((Power((Input(0), Input(1)), (0.5, -1.5), 6.674), Input(2)), (1.0, -0.1), 2.0), ("a", "b", "c")
 )
+EVERY = [*LAWS, ROOTS, *laws_with_functions()]
 
 
 def agree(y, law):
@@ -35,7 +36,7 @@ def made(source: str, name: str):
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no C compiler")
 def test_c_computes_the_laws(tmp_path):
-    laws = [*LAWS, ROOTS]
+    laws = EVERY
     (tmp_path / "laws.c").write_text("\n".join(to_c(law, f"law{k}") for k, law in enumerate(laws)))
     command = ["gcc", "-std=c99", "-shared", "-fPIC", "-o", tmp_path / "laws.so", tmp_path / "laws.c", "-lm"]
     subprocess.run(command, check=True)
@@ -47,7 +48,7 @@ def test_c_computes_the_laws(tmp_path):
 
 
 def test_numpy_computes_the_laws():
-    for law in (*LAWS, ROOTS):
+    for law in EVERY:
         agree(made(to_numpy(law), "law")(*X.T) * np.ones(len(X)), law)
 
 
@@ -56,7 +57,7 @@ def test_jax_computes_and_differentiates_the_laws():
     import jax
 
     with jax.enable_x64(True):
-        for law in (*LAWS[:20], ROOTS):
+        for law in EVERY:
             function = made(to_jax(law), "law")
             agree(np.array([float(function(*map(jax.numpy.float64, row))) for row in X]), law)
         slope = jax.grad(made(to_jax(ROOTS), "law"))(4.0, 1.0, 0.0)
@@ -70,7 +71,7 @@ def test_jax_computes_and_differentiates_the_laws():
 def test_a_spreadsheet_computes_the_laws():
     import formulas
 
-    for law in (*LAWS[:40], ROOTS):
+    for law in EVERY:
         function = formulas.Parser().ast(to_excel(law))[1].compile()
         names = [name.split("!")[-1] for name in function.inputs]
         values = [function(*(row["ABC".index(name[0])] for name in names)) for row in X] if names else None
@@ -78,12 +79,15 @@ def test_a_spreadsheet_computes_the_laws():
             agree(np.array([float(np.asarray(v).item()) for v in values]), law)
 
 
-@pytest.mark.parametrize("law", [LAWS[1], ROOTS], ids=str)
-def test_torch_export_computes_the_laws(law):
-    rows, module = torch.from_numpy(X), law.to_module(dtype=torch.float64).eval()
+@pytest.mark.parametrize(
+    "laws", [[LAWS[1], ROOTS], pytest.param(EVERY, marks=pytest.mark.slow)], ids=["two", "every"]
+)
+def test_torch_export_computes_the_laws(laws):
+    rows, module = torch.from_numpy(X), EveryLaw(laws).eval()
     shapes = {"x": {0: torch.export.Dim("rows", min=2, max=4096)}}
     program = torch.export.export(module, (rows[:3],), dynamic_shapes=shapes)
-    agree(program.module()(rows).detach().numpy()[:, 0], law)
+    for law, y in zip(laws, program.module()(rows).detach().numpy().T, strict=True):
+        agree(y, law)
 
 
 def test_every_digit_of_a_number_is_written():

@@ -1,10 +1,13 @@
 """On a GPU: the same bits, the same starts, and the same verdicts as on a CPU. Skipped where there is none."""
 
+import numpy as np
 import pytest
 import torch
 from recipes import PUBLISHED
 
+import nalm
 from nalm import draws
+from nalm.config import Recipe
 from nalm.engine import Run, train
 from nalm.engine.gold import gold_parameters
 from nalm.engine.numbers.program import Program
@@ -77,6 +80,19 @@ def test_eager_compiled_and_gpu_agree_in_their_verdicts():
         seconds = runs.seconds[0] * len(runs)
         print(f"{name}: {runs.solved.mean():.3f} solved, {agree:.4f} as compiled, {seconds:.1f} s")
         assert agree >= 0.99
+
+
+def test_units_are_fitted_to_rows_with_the_same_batches():
+    x = np.random.default_rng(0).uniform(-2, 2, (1_000, 3))
+    recipe = Recipe(steps=300, lr=0.05)
+    here, there = (
+        nalm.fit_units(x, x[:, 0] * x[:, 2], "NMU", seeds=25, recipe=recipe, device=device)
+        for device in ("cpu", "cuda")
+    )
+    assert set(there.runs.modes) == {"captured"} and there.formulas == here.formulas
+    assert there.certificates[0].verdict == "exact"
+    for a, b in zip(here.runs.weights, there.runs.weights, strict=True):
+        np.testing.assert_allclose(b["0.weight"], a["0.weight"], atol=1e-3)
 
 
 def test_a_fit_of_an_epidemic_is_captured_and_the_same():

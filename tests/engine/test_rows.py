@@ -9,6 +9,7 @@ from nalm.engine import as_seeds, train
 from nalm.engine.model import Network
 from nalm.engine.numbers import OwnRows
 from nalm.engine.numbers.program import Program
+from nalm.engine.numbers.rows import STRETCH
 from nalm.engine.plan import Run
 from nalm.errors import NALMError
 from nalm.units import NMU
@@ -37,9 +38,39 @@ def test_a_batch_holds_rows_that_are_trained_on_with_their_targets():
     assert x.shape == (4, 16, 3) and y.shape == (4, 16, 1)
     places = (x.unsqueeze(-2) == rows.train[0]).all(-1)  # (runs, batch, rows)
     assert places.any(-1).all() and torch.equal(rows.train[1][places.int().argmax(-1)], y)
-    assert torch.equal(x[0], x[3])  # every run sees the same batch
+    assert not torch.equal(x[0], x[3])  # each run has a batch of its own
     again, _ = program.data.batch(torch.tensor(6, dtype=torch.int32), program.settings)
     assert not torch.equal(x, again)
+
+
+@pytest.mark.parametrize(("count", "batch"), [(6, 40), (50, 7), (33, 16)])
+def test_tables_and_batches_of_any_size_hold_rows_with_their_targets(count, batch):
+    rows = OwnRows(table(count, 0), table(20, 1), table(30, 2))
+    with rows.held():
+        program = Program(
+            [Run(case(rows, batch=batch), seed, seed) for seed in range(2)], CPU, compiled=False
+        )
+    x, y = program.data.batch(torch.tensor(5, dtype=torch.int32), program.settings)
+    assert x.shape == (2, batch, 3) and torch.equal(y, x[..., :1] * x[..., 2:])
+    assert (x.unsqueeze(-2) == rows.train[0]).all(-1).any(-1).all()
+
+
+def test_rows_have_other_neighbours_in_every_block():
+    rows = own()
+    with rows.held():
+        program = Program([Run(case(rows), 0, 0)], CPU, compiled=False)
+    before = program.settings["rows.x"].clone()
+    program.data.refill(1)
+    after = program.settings["rows.x"].clone()
+    assert not torch.equal(before, after)
+    for columns in (before, after):  # each row once, and the first ones again at the end
+        assert columns.shape == (3, 50 + STRETCH - 1) and torch.equal(
+            columns[:, 50:], columns[:, : STRETCH - 1]
+        )
+        assert torch.equal(columns[0, :50].sort()[0], rows.train[0][:, 0].sort()[0])
+    assert torch.equal(program.settings["rows.y"][0], after[0] * after[2])
+    program.data.refill(0)
+    assert torch.equal(program.settings["rows.x"], before)
 
 
 def test_every_row_is_drawn_about_as_often():

@@ -137,6 +137,7 @@ def test_test_rows_give_the_test_curve(product):
         ((X, [["a"]] * 600), "y must be a table of real numbers"),
         ((5,), "got int without y"),
         (([],), "The loader has no batches"),
+        ((lambda rows, generator: (X, X[:, 0]),), "asked for 2000 rows and returned 600"),
         (([1, 2],), r"A batch of rows is a pair \(X, y\), got int"),
         ((X, X[:, 0], "NMUU"), "Did you mean 'NMU'"),
         ((X, X[:, 0], []), "A fit needs a model"),

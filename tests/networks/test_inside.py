@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 import nalm
-from nalm.networks import Stack, units_in
+from nalm.networks import FarFromGrid, Stack, units_in
 from nalm.units.baselines import BASELINES
 
 
@@ -57,10 +57,23 @@ def test_a_population_has_a_penalty_per_run():
 
 def test_snap_changes_the_units_in_place_and_leaves_the_other_layers():
     net = readme()
+    net[2].assign_({"weight": torch.tensor([[0.95, 0.02]])})
     before = net[0].weight.clone()
     assert nalm.snap(net) is net
     assert set(net[2].weight.flatten().tolist()) <= {0.0, 1.0}
     assert torch.equal(net[0].weight, before)
+
+
+@pytest.mark.parametrize(
+    ("weight", "distance"), [([[0.8, 1.0]], "0.2"), ([[22.3, 1.0]], "21"), ([[float("nan"), 1.0]], "nan")]
+)
+def test_snap_warns_of_weights_that_move_far(weight, distance):
+    net = readme()
+    net[2].weight.data.copy_(torch.tensor(weight))
+    with pytest.warns(FarFromGrid, match=rf"Unit '2' .* had a weight that was {distance} away from its grid"):
+        nalm.snap(net)
+    if distance != "nan":
+        assert nalm.snap(net)[2].weight.tolist() == [[1.0, 1.0]]  # it moved, and does not move again
 
 
 def test_the_formulas_are_those_of_the_snapped_units():

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from benchmarks.attached import WAYS
+from benchmarks.computing import NETWORKS
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "training.md").read_text("utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
@@ -37,12 +40,12 @@ def test_a_block_of_the_page_prints_what_it_says(index, capsys):
 def test_the_table_shows_the_shipped_figures():
     totals = json.loads((ROOT / "results" / "beyond" / "attached.json").read_text("utf-8"))["totals"]
     rows = [
-        [cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.splitlines() if line.count("|") == 7
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.splitlines() if line.count("|") == 9
     ]
     shown = {row[0]: row[1:] for row in rows if row[1][:1].isdigit()}
     assert len(shown) == len(totals)
     for row in totals:
-        figures = ("steps", "without_right", "with_right", "without_formula", "with_formula")
+        figures = ["steps", *(f"{way}_{what}" for what in ("right", "formula") for way in WAYS)]
         assert [int(cell.split()[0].replace(",", "")) for cell in shown[row["problem"]]] == [
             row[f] for f in figures
         ]
@@ -50,7 +53,7 @@ def test_the_table_shows_the_shipped_figures():
 
 def test_the_table_of_networks_that_compute_shows_the_shipped_figures():
     totals = json.loads((ROOT / "results" / "beyond" / "computing.json").read_text("utf-8"))["totals"]
-    shown = [line for line in PAGE.splitlines() if "| units |" in line or "| plain |" in line]
+    shown = [line for line in PAGE.splitlines() if any(f"| {network} |" in line for network in NETWORKS)]
     assert shown == [computing_line(row) for row in totals]
 
 
@@ -62,6 +65,7 @@ def computing_line(row) -> str:
         str(row["parameters"]),
         f"{row['steps']:,}",
         exact,
+        f"{row['alone']:g}",
         f"{row['right']:g}",
     )
     return f"| {' | '.join(cells)} |"

@@ -1,9 +1,13 @@
 """Random laws of three inputs, for tests of what a law is turned into."""
 
 import random
+from collections.abc import Sequence
+
+import torch
 
 from nalm.discover.law import Law
-from nalm.discover.law.expression import Input, Node, Power, Sum
+from nalm.discover.law.expression import Function, Input, Node, Power, Sum
+from nalm.discover.law.functions import FUNCTIONS
 
 
 def random_law(seed: int, depth: int = 2) -> Law:
@@ -22,3 +26,33 @@ def random_law(seed: int, depth: int = 2) -> Law:
         )
 
     return Law(node(depth), ("a", "b", "c"))
+
+
+def laws_with_functions() -> list[Law]:
+    """Return a law for each elementary function, of arguments for which all of them are finite."""
+    inside = Sum((Input(0), Input(1)), (0.5, -0.25), 0.1)  # between -0.03 and 0.73 for inputs from 0.5 to 1.5
+    part = Sum((inside,), (0.5,), 0.3)
+    return [
+        Law(
+            Sum((Function(name, part), Power((Input(1), Input(2)), (1.0, -0.5), 2.0)), (1.5, 1.0)),
+            ("a", "b", "c"),
+        )
+        for name in FUNCTIONS
+    ]
+
+
+def groups(size: int = 10) -> list[list[Law]]:
+    """Return a hundred random laws in groups that a compiler takes in seconds."""
+    return [[random_law(seed) for seed in range(k, k + size)] for k in range(0, 100, size)]
+
+
+class EveryLaw(torch.nn.Module):
+    """The modules of many laws beside one another: all are exported or compiled at once."""
+
+    def __init__(self, laws: Sequence[Law], dtype: torch.dtype = torch.float64):
+        super().__init__()
+        self.laws = torch.nn.ModuleList(law.to_module(dtype=dtype) for law in laws)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Compute the laws (rows, laws) for rows x."""
+        return torch.cat([law(x) for law in self.laws], -1)

@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 import torch
-from random_laws import random_law
+from random_laws import EveryLaw, groups, laws_with_functions
 
 from nalm.testing import inputs, seeded
 from nalm.units import UNITS
@@ -34,9 +34,9 @@ def test_a_unit_computes_the_same_ahead_of_time(name, tmp_path):
     torch.testing.assert_close(compiled(rows), unit(rows).detach(), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_law_computes_the_same_ahead_of_time(seed, tmp_path):
-    made = random_law(seed)
-    rows = torch.rand(9, 3, generator=seeded(seed), dtype=torch.float64) + 0.5
-    compiled = ahead_of_time(made.to_module(dtype=torch.float64).eval(), rows, tmp_path / "law.pt2")
-    np.testing.assert_allclose(compiled(rows)[:, 0].numpy(), made.predict(rows.numpy()), rtol=1e-9, atol=1e-9)
+@pytest.mark.parametrize("laws", [*groups(), laws_with_functions()], ids=[*range(10), "functions"])
+def test_laws_compute_the_same_ahead_of_time(laws, tmp_path):
+    rows = torch.rand(9, 3, generator=seeded(0), dtype=torch.float64) + 0.5
+    compiled = ahead_of_time(EveryLaw(laws).eval(), rows, tmp_path / "laws.pt2")
+    expected = np.stack([law.predict(rows.numpy()) for law in laws], -1)
+    np.testing.assert_allclose(compiled(rows).detach().numpy(), expected, rtol=1e-9, atol=1e-9)

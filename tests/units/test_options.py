@@ -43,6 +43,10 @@ import nalm
             lambda: nalm.NMU(2, 1)(torch.ones(4, 2).int()),
             "expects real numbers, got torch.int32: use x.float()",
         ),
+        (
+            lambda: nalm.NMU(2, 1)([[1.0, 2.0]]),
+            r"expects a tensor, got list: use torch.as_tensor\(x\).float\(\)",
+        ),
         (lambda: nalm.NMU(2, 1).formulas([1, 2, 3]), "needs 2 symbols, got 3"),
     ],
 )

@@ -1,7 +1,7 @@
 """Train many starts of units on rows of one's own as one population, and return the best, rounded and tested."""
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from nalm.errors import NALMError
 from nalm.lab.fitting.models import Model, models, recipes
 from nalm.lab.fitting.result import UnitFit, certificates, held_out_error
 from nalm.lab.fitting.sources import split
+from nalm.lab.fitting.training import Watch, trained
 from nalm.results.runs import Runs, joined
 from nalm.stats import wilson
 from nalm.units import Unit
@@ -25,10 +26,7 @@ from nalm.units.spelling import letters
 
 STEPS = 5_000
 NEAR = 1e-3  # error over the spread of y below which a start counts as solved in the curves
-BETTER = 0.99  # an error that falls by less than this factor does not improve
 ALIKE = 2.0  # factor between the errors of networks without a formula that agree
-
-Watch = Callable[[str], None]
 
 
 def fit_units(
@@ -46,6 +44,7 @@ def fit_units(
     device: str = "auto",
     compiled: bool = True,
     watch: Watch | None = None,
+    resume: str | Path | None = None,
 ) -> UnitFit:
     """Train many starts of a model on rows of your own at once, and return the best of them with its formula.
 
@@ -59,10 +58,11 @@ def fit_units(
 
     Of the rows 60 % are trained on, 20 % choose the best start by its error with rounded weights, and 20 % are held
     out: they give ``error`` and the certificate. ``noise`` is the standard deviation of the noise on y over that of y,
-    as in ``nalm.search``. ``test=(X, y)`` are rows for the test curve, such as some far outside. All starts see the
-    same batches, drawn anew at every step, so that they differ in their initial weights alone. With ``patience``
-    training stops once the penalties are full and the best error has not improved for so many evaluations, which come
-    every 1,000 steps. ``watch`` is called after each with a line about the progress.
+    as in ``nalm.search``. ``test=(X, y)`` are rows for the test curve, such as some far outside. Every start draws
+    batches of its own at every step. With ``patience`` training stops once the penalties are full and the best error
+    has not improved for so many evaluations, which come every 1,000 steps. ``watch`` is called after each with a line
+    about the progress. ``resume`` is a folder that keeps the state of the training: if the call is interrupted, the
+    same call goes on from there and returns what it would have returned, and a finished one returns at once.
 
     >>> rows = np.random.default_rng(0).uniform(-2, 2, (1_000, 3))
     >>> quick = Recipe(steps=40, lr=0.1, batch=32)
@@ -91,7 +91,7 @@ def fit_units(
         for runs in populations(product(cases, as_seeds(seeds)), NUMBERS[where.type == "cuda"]):
             training = trainer(runs, where, compiled=compiled)
             assert isinstance(training, RowTrainer)
-            _train(training, patience, watch)
+            trained(training, patience, watch, None if resume is None else Path(resume))
             parts.append(([run.index for run in runs], training.results()))
             indices += [run.index for run in runs]
             found += _starts(training)
@@ -100,15 +100,15 @@ def fit_units(
     every = joined(parts)
     starts = [found[i] for i in np.argsort(indices)]
     best = int(np.argmin([start.error for start in starts]))
-    module, trained = (starts[best].module(p) for p in (starts[best].snapped, starts[best].trained))
+    module, before = (starts[best].module(p) for p in (starts[best].snapped, starts[best].trained))
     spelt = _formulas(starts[best].network(starts[best].snapped), symbols, task.positive)
     return UnitFit(
         module=module,
-        trained=trained,
+        trained=before,
         formulas=spelt,
         certificates=certificates(spelt, symbols, rows, noise) if spelt else (),
         error=held_out_error(module, rows),
-        trained_error=held_out_error(trained, rows),
+        trained_error=held_out_error(before, rows),
         agreement=wilson(*_agreement(every, starts, best)),
         runs=every,
         best=best,
@@ -146,26 +146,6 @@ def _starts(training: RowTrainer) -> list[_Start]:
         _Start(case, {n: p[i] for n, p in trained.items()}, {n: p[i] for n, p in rounded.items()}, errors[i])
         for i, case in enumerate(program.cases)
     ]
-
-
-def _train(training: RowTrainer, patience: int | None, watch: Watch | None) -> None:
-    """Train to the end, or until the best error has not improved for as many evaluations as ``patience`` says."""
-    recipe, began = training.case.recipe, time.monotonic()
-    full = max([ramp.end for _, ramp in recipe.penalties], default=0)
-    best, waited = float("inf"), 0
-    while not training.finished:
-        training.advance()
-        error = float(training.curves["validation"][-1].nan_to_num(torch.inf).min())
-        if watch is not None:
-            solved, n = int(training.solved_now().sum()), len(training.thresholds)
-            watch(
-                f"step {training.at:,} of {recipe.steps:,}: best validation error {error:.3g}, "
-                f"{solved} of {n} starts near the target; {time.monotonic() - began:.1f} s"
-            )
-        waited = 0 if error < BETTER * best or training.steps[-1] < full else waited + 1
-        best = min(best, error)
-        if patience is not None and waited >= patience:
-            return
 
 
 def _formulas(network: Network, names: Sequence[str], positive: bool) -> tuple[Any, ...]:

@@ -21,6 +21,7 @@ FEWEST = 10  # rows
 POOL = 2**14  # rows of a function, or of a long loader, that are trained on until the next evaluation
 CHECKED = 2_000  # rows of these to choose by, and as many to hold out
 LONGEST = 2**18  # rows of a loader that are read at once
+_FIRST = -2  # the number of the first block: two to choose by and to hold out come before those to train on
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,7 @@ def split(x: Any, y: Any, test: Any = None) -> Split:
     if y is not None:
         return _of_arrays(arrays(x, y), test)
     if callable(x):
-        rng = np.random.default_rng(0)
-        return _of_stream(lambda rows: arrays(*_pair(x(rows, rng))), test)
+        return _of_stream(_Drawn(x), test)
     if isinstance(x, Iterable):
         return _of_loader(x, test)
     raise NALMError(
@@ -105,10 +105,10 @@ def _of_arrays(rows: Arrays, test: Any) -> Split:
     return _made(train, validation, held, test)
 
 
-def _of_stream(take: Callable[[int], Arrays], test: Any) -> Split:
+def _of_stream(take: "_Drawn | _Stream", test: Any) -> Split:
     """Take the rows to choose by and to hold out first, then the rows to train on, and others for every block."""
-    validation, held = take(CHECKED), take(CHECKED)
-    return _made(take(POOL), validation, held, test, lambda block: _table(take(POOL)))
+    validation, held = take(CHECKED, -2), take(CHECKED, -1)
+    return _made(take(POOL, 0), validation, held, test, lambda block: _table(take(POOL, block)))
 
 
 def _of_loader(batches: Iterable[Any], test: Any) -> Split:
@@ -127,17 +127,37 @@ def _joined(batches: list[Arrays]) -> Arrays:
     return np.concatenate([x for x, _ in batches]), np.concatenate([y for _, y in batches])
 
 
+class _Drawn:
+    """Rows that a function draws; those of a block depend on its number alone, so that a training can go on later."""
+
+    def __init__(self, draw: Draw):
+        self.draw = draw
+
+    def __call__(self, rows: int, block: int) -> Arrays:
+        found = arrays(*_pair(self.draw(rows, np.random.default_rng([0, block - _FIRST]))))
+        if len(found[0]) != rows:
+            raise NALMError(f"The function was asked for {rows} rows and returned {len(found[0])}.")
+        return found
+
+
 class _Stream:
-    """Rows in the order of a loader; after its end the last rows stay."""
+    """Rows in the order of a loader, each block after the one before it; after its end the last rows stay.
+
+    A training that goes on later reads the loader again up to its block. A second population, whose blocks begin again,
+    gets the rows that follow.
+    """
 
     def __init__(self, first: Arrays, more: Iterator[Any]):
         self.left, self.more = first, more
-        self.last = first
+        self.last, self.block = first, _FIRST - 1
 
-    def __call__(self, rows: int) -> Arrays:
-        while len(self.left[0]) < rows and (batch := next(self.more, None)) is not None:
-            self.left = _joined([self.left, arrays(*_pair(batch))])
-        if len(self.left[0]) >= rows:
-            x, y = self.left
-            self.last, self.left = (x[:rows], y[:rows]), (x[rows:], y[rows:])
+    def __call__(self, rows: int, block: int) -> Arrays:
+        again = block < self.block  # another population begins
+        for _ in range(1 if again else block - self.block):
+            while len(self.left[0]) < rows and (batch := next(self.more, None)) is not None:
+                self.left = _joined([self.left, arrays(*_pair(batch))])
+            if len(self.left[0]) >= rows:
+                x, y = self.left
+                self.last, self.left = (x[:rows], y[:rows]), (x[rows:], y[rows:])
+        self.block = block
         return self.last
