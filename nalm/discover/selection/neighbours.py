@@ -97,8 +97,8 @@ def _functions(node: Power, x: Array) -> Iterator[Node]:
     u, rest, largest = _shared(node)
     if largest > 1:
         old = evaluate(u, x) ** largest
-        for name in GROWING:
-            near = _nearest(old, [Function(name, Sum((u,), (scale,))) for scale in SCALES], x)
+        for name, scale in itertools.product(GROWING, SCALES):
+            near = _nearest(old, [Function(name, Sum((u,), (scale,)))], x)
             for other in itertools.islice(near, 1):  # up to a factor only: cosh(u) - 1 is u^2/2 near 0
                 yield powered([*rest.factors, other], [*rest.exponents, 1.0], node.coefficient)
 
