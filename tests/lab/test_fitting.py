@@ -163,3 +163,13 @@ def test_the_recipe_without_one_is_that_of_the_units():
     (recipe,) = models.recipes(None, layers, 3, 1_000)
     assert recipe.penalties == (("weight", Ramp(10, 400, 700)),)
     assert (recipe.clip_norm, recipe.lr, recipe.steps) == (1.0, 0.01, 1_000)
+
+
+def test_a_table_names_its_columns():
+    pandas = pytest.importorskip("pandas")
+    x = np.random.default_rng(0).uniform(-2, 2, (400, 2))
+    table = pandas.DataFrame(x, columns=["volt", "mass (kg)"])
+    found = nalm.fit_units(
+        table, x[:, 0] * x[:, 1], "NMU", seeds=2, recipe=Recipe(steps=40, lr=0.1), compiled=False
+    )
+    assert str(found.formulas[0]) == "mass_kg*volt"

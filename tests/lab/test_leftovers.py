@@ -202,3 +202,28 @@ def test_a_database_that_is_refused_is_closed(tmp_path, monkeypatch):
     for db in opened:
         with pytest.raises(sqlite3.ProgrammingError, match="closed"):
             db.execute("SELECT 1")
+
+
+SWALLOWED = """
+import os, signal, sys, time
+from nalm.lab.executors.local import _stop, _stop_again
+class Late:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.01)
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _stop)
+    sys.unraisablehook = _stop_again
+    late = Late()
+    del late
+    time.sleep(60)
+"""
+
+
+def test_a_worker_stops_also_if_the_signal_comes_while_python_runs_a_destructor(tmp_path):
+    script = tmp_path / "late.py"
+    script.write_text(SWALLOWED, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "")

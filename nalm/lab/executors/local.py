@@ -34,6 +34,7 @@ from nalm.lab.machine import cores
 from nalm.units.own import load
 
 GRACE = 10.0  # seconds that a worker has to end by itself before it is killed
+MOMENT = 0.05  # seconds after which a worker that could not exit tries again
 
 
 class Local:
@@ -176,9 +177,21 @@ def _stop(number: int, frame: object) -> None:
     sys.exit(128 + number)
 
 
+def _stop_again(ignored: "sys.UnraisableHookArgs") -> None:
+    """Stop a moment later where Python ignored the exit, because the signal came while it ran a destructor."""
+    if ignored.exc_type is not SystemExit:
+        sys.__unraisablehook__(ignored)
+        return
+    signal.signal(signal.SIGTERM, _stop)
+    again = threading.Timer(MOMENT, signal.raise_signal, (signal.SIGTERM,))
+    again.daemon = True
+    again.start()
+
+
 def _serve(connection: Connection, settings: Settings, threads: int) -> None:
     """Run a worker: receive jobs and send messages until the driver closes the connection or ends."""
     signal.signal(signal.SIGTERM, _stop)
+    sys.unraisablehook = _stop_again
     threading.Thread(target=_end_with_driver, daemon=True).start()
     torch.set_num_threads(threads)
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError, KeyboardInterrupt):

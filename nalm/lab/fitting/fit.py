@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from nalm.config import Case, Recipe
+from nalm.discover.law.names import clean_names
 from nalm.engine import NUMBERS, as_seeds, check, device_for, populations, product, trainer
 from nalm.engine.model import Network, Tensors, exact, snapped
 from nalm.engine.numbers import RowTrainer
@@ -53,8 +54,8 @@ def fit_units(
     unit or an ``nn.Sequential`` of units, ``nn.Linear`` and activations, whose weights are drawn anew for each start;
     a list of these tries each. Without ``recipe`` the units' published penalties are used, over ``steps`` steps at a
     learning rate of 0.01. With it ``steps`` is not used; a list of recipes tries each. ``seeds=20`` means the seeds 0
-    to 19. ``names`` are the columns' names in formulas. ``device`` is auto, cpu or cuda; ``compiled=False`` needs no
-    compiler and is slower.
+    to 19. ``names`` are the columns' names in formulas, by default those of a table. ``device`` is auto, cpu or cuda;
+    ``compiled=False`` needs no compiler and is slower.
 
     Of the rows 60 % are trained on, 20 % choose the best start by its error with rounded weights, and 20 % are held
     out: they give ``error`` and the certificate. ``noise`` is the standard deviation of the noise on y over that of y,
@@ -73,7 +74,7 @@ def fit_units(
     rows = split(x, y, test)
     inputs, outs = (tensor.shape[1] for tensor in rows.own.train)
     where = device_for(device)
-    symbols = [str(s) for s in letters(inputs)] if names is None else list(names)
+    symbols = _names(x, names, inputs)
     if len(symbols) != inputs:
         raise NALMError(
             f"X has {inputs} columns, but {len(symbols)} names were given: name each column once."
@@ -146,6 +147,14 @@ def _starts(training: RowTrainer) -> list[_Start]:
         _Start(case, {n: p[i] for n, p in trained.items()}, {n: p[i] for n, p in rounded.items()}, errors[i])
         for i, case in enumerate(program.cases)
     ]
+
+
+def _names(x: object, names: Sequence[str] | None, inputs: int) -> list[str]:
+    """Return the names of the columns in formulas: those given, those of a table, or letters."""
+    if names is not None:
+        return list(names)
+    own = getattr(x, "columns", None)
+    return [str(s) for s in letters(inputs)] if own is None else list(clean_names(list(map(str, own))))
 
 
 def _formulas(network: Network, names: Sequence[str], positive: bool) -> tuple[Any, ...]:
