@@ -1,4 +1,4 @@
-"""What a user knows about the form of a law: columns it must or must not have, its exponents, its functions."""
+"""Conditions on the form of a law: columns it must or must not have, its exponents, its functions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is said about laws of real tables: simpler ones first, codes are no physics, where to measure next."""
+"""Verdicts on laws of real tables: simpler ones come first, codes are no physics, and advice where to measure."""
 
 import numpy as np
 import pytest

@@ -11,6 +11,7 @@ from nalm.discover.fit.least_squares import UNSOLVABLE, refined
 from nalm.discover.law.expression import Node, evaluate, roles, size
 from nalm.discover.selection.evidence import FREE, Fitted, fit, scalable, unsettled
 from nalm.discover.selection.neighbours import neighbours
+from nalm.discover.selection.rows import NoiseKind
 from nalm.discover.selection.simplify import Allows, simplified
 
 MARGIN = 10.0  # of -2 log likelihood: odds of 150 to 1 between two forms, before their number is counted
@@ -18,10 +19,8 @@ MOST = 400  # neighbours that are fitted
 FIRST, HOPELESS = 5, 2000.0  # steps of a first fit, after which one that is less likely by so much is left
 LARGEST = 60  # symbols of a law that has neighbours
 SAME = 1e-2  # of the noise, rms: laws that differ by less are one
-CLIMBS, SIMPLIFIED = (
-    3,
-    2,
-)  # times that a better neighbour takes the place of a law; neighbours that are simplified
+CLIMBS = 3  # times that a better neighbour takes the place of a law
+SIMPLIFIED = 2  # neighbours that are simplified, each time
 
 
 class Neighbourhood:
@@ -29,11 +28,12 @@ class Neighbourhood:
 
     def __init__(self, allows: Allows, check: Callable[[], None]):
         self.allows, self.check = allows, check
-        self._known: dict[Node, list[Fitted]] = {}
+        self._known: dict[tuple[Node, NoiseKind], list[Fitted]] = {}
 
     def of(self, found: Fitted) -> list[Fitted]:
         """Return the neighbours of a law that have a value on all of its rows, each form once."""
-        if found.node not in self._known:
+        key = found.node, found.rows.noise
+        if key not in self._known:
             kept: dict[Node, Fitted] = {}
             with np.errstate(all="ignore"):
                 for node in self._forms(found):
@@ -41,10 +41,11 @@ class Neighbourhood:
                         best = kept.get(other.form)
                         if other.form != found.form and (best is None or _worse(other, best) < 0):
                             kept[other.form] = other
-            self._known[found.node] = [other for other in kept.values() if np.isfinite(other.score)]
-        return self._known[found.node]
+            self._known[key] = [other for other in kept.values() if np.isfinite(other.score)]
+        return self._known[key]
 
     def _forms(self, found: Fitted) -> Iterator[Node]:
+        """Yield the neighbours that are allowed and have a value on all rows."""
         near = neighbours(found.node, found.rows.x) if size(found.node) <= LARGEST else iter(())
         for node in map(scalable, itertools.islice(near, MOST)):
             self.check()
