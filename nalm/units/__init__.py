@@ -47,6 +47,7 @@ from nalm.units.nlrl import NLRL as NLRL
 from nalm.units.nlrl import AndNLRL as AndNLRL
 from nalm.units.nsr import NSR as NSR
 from nalm.units.nsrnau import NSRNAU as NSRNAU
+from nalm.units.nspu import NSPU as NSPU
 
 UNITS: dict[str, type[Unit]] = {
     name: found
