@@ -27,6 +27,7 @@ class NAU(BoundedUnit):
     grids = {"weight": (-1.0, 0.0, 1.0)}
     gold = GOLD_SUM
     legal = (-1.0, 1.0)
+    inverse = "subtract"
     weight: Tensor
 
     def start(self) -> dict[str, Start]:
