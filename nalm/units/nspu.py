@@ -35,7 +35,7 @@ class NSPU(EpsUnit):
 
     .. math:: y_o = g_o s_o + (1 - g_o) p_o, \qquad s_o = \sum_i A_{oi} x_i, \qquad
         p_o = m_o \cos\Bigl(\pi \sum_i P_{oi} [x_i < 0]\Bigr), \quad
-        m_o = \exp \sum_i P_{oi} \ln (|x_i| + \epsilon)
+        m_o = \prod_i |x_i|^{P_{oi}}
 
     with A and P in [-1, 1] and a gate g in [0, 1]: 1 adds, 0 multiplies. In training the rows of a batch take turns
     (:func:`nalm.functional.turn`): a row shows s alone, m alone, or the mixture, through which only the gate is
@@ -57,8 +57,8 @@ class NSPU(EpsUnit):
     gate_raw: Tensor
 
     def start(self) -> dict[str, Start]:
-        shape, r = (self.out_features, self.in_features), F.glorot(self.in_features, self.out_features)
-        weight = Uniform(shape, 2 * NEAR, min(0.5, r))
+        r = min(0.5, F.glorot(self.in_features, self.out_features))
+        weight = Uniform((self.out_features, self.in_features), -r, r)
         return {"add": weight, "power": weight, "gate_raw": Constant((self.out_features,), 0.5)}
 
     def gate(self) -> Tensor:
@@ -88,8 +88,8 @@ class NSPU(EpsUnit):
         return torch.where((raw <= 0) | (raw >= 1), mixture(gate, s, p), taught)
 
     def magnitude(self, x: Tensor) -> Tensor:
-        """Compute the product of powers of sizes; exactly, without logarithms, if epsilon is 0."""
-        if self.eps == 0:
+        """Compute the product of powers of sizes: by logarithms in training, exactly in evaluation or if epsilon is 0."""
+        if self.eps == 0 or not self.training:
             return F.power_product(x, self.power, of=torch.abs)
         logs = F.linear(x, self.power, of=lambda v: self.size(v).log())
         return logs.clamp(-LARGEST, LARGEST).exp()

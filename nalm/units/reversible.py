@@ -37,8 +37,8 @@ class Reversible(Unit):
     """Noise on the inputs in training, undone on the output; the unit without noise in evaluation.
 
     The noise lies between the ends of ``noise_range``. ``distribution`` is ``uniform``; ``lognormal``, with 95 % of its
-    mass between the ends; or ``learnt``: uniform from the lower end on, with a width for each input that is trained like
-    the weights. Hand noise in with ``unit(x, noise=n)``.
+    mass between the ends; or ``learnt``: uniform from the lower end on, with a width for each input that is trained
+    like the weights. Hand noise in with ``unit(x, noise=n)``.
     """
 
     noisy = True

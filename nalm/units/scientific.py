@@ -58,12 +58,13 @@ def _scaled(x: Tensor, whole: Tensor) -> Tensor:
 class ScientificNPU(Unit):
     r"""Multiplies and divides with mantissas and exponents apart, over the whole range of floating-point numbers.
 
-    .. math:: y_o = \cos\Bigl(\pi \sum_i W_{oi} [x_i < 0]\Bigr) \prod_i m_i^{W_{oi}} \; 2^{\sum_i W_{oi} e_i}, \qquad
-        |x_i| = m_i 2^{e_i}, \quad -1 \le W \le 1
+    .. math:: y_o = \cos\Bigl(\pi \sum_i W_{oi} [x_i < 0]\Bigr) \prod_i m_i^{W_{oi}} \; 2^{\sum_i W_{oi} e_i},
+        \qquad |x_i| = m_i 2^{e_i}, \quad -1 \le W \le 1
 
     with whole exponents e and mantissas m from 1 to 2. The function is that of the Real NPU without gate. In
     floating-point arithmetic it is exact up to rounding for W in {-1, 0, 1}: no logarithm is taken, no epsilon is
-    added, and 1e30 * 1e30 / 1e30 does not overflow. The penalty ``weight`` draws towards {-1, 0, 1}. Not published before.
+    added, and 1e30 * 1e30 / 1e30 does not overflow. The penalty ``weight`` draws towards {-1, 0, 1}. Not published
+    before.
 
     >>> ScientificNPU.solved("divide").formulas()
     [a/b]
@@ -83,12 +84,8 @@ class ScientificNPU(Unit):
         turned = F.linear(x, self.weight, of=F.angle).cos()
         # a mantissa of 1 and an exponent of 0 stand for the number 0, whose powers are set apart
         zeros = F.product(_power_of_zero, 1 - sign.abs(), self.weight.detach())
-        return (
-            decode(
-                Scientific(turned, F.power_product(mantissa, self.weight), F.linear(exponent, self.weight))
-            )
-            * zeros
-        )
+        product = F.power_product(mantissa, self.weight), F.linear(exponent, self.weight)
+        return decode(Scientific(turned, *product)) * zeros
 
     @torch.no_grad()
     def project(self) -> None:

@@ -30,7 +30,8 @@ class SNMU(Reversible, NMU):
     :math:`U[1, 1 + 1/s]` with s the standard deviation of the batch. ``denoising="powers"`` divides by
     :math:`\prod_i n_i^{W_{oi}}` instead (Mistry 2022c, equation 8), which needs noise above 0 and is reported to
     fail outside the training range. ``distribution`` is that of reversible.py. Hand noise in with
-    ``unit(x, noise=n)``. Departs from published code: the caller's x is left alone, and the penalty ``inputs`` sees the x it is given, not the noised one.
+    ``unit(x, noise=n)``. Departs from published code: the caller's x is left alone, and the penalty ``inputs`` sees the
+    x it is given, not the noised one.
 
     >>> SNMU.solved("multiply").formulas()
     [a*b]
