@@ -15,6 +15,7 @@ from nalm.units.trainable import Weights as Weights
 
 Grid = tuple[float, ...]
 Gold = Mapping[str, Mapping[str, float | Grid]]  # operation -> weights that perform it
+Inverse = Literal["", "divide", "subtract"]
 Symbols = Sequence[Any]  # SymPy symbols, one per input
 Spelled = dict[str, Any]  # rounded weights by name, as nested lists of SymPy numbers
 Formulas = list[Any]  # SymPy expressions, one per output
@@ -50,7 +51,7 @@ class Unit(Trainable):
     ignores: ClassVar[bool] = True  # whether an input can be left out of the formula
     shares: ClassVar[bool] = True  # whether several outputs can use the same input
     # how noise on inputs is undone at solved weights: f(x n) / f(n) for n > 0, or f(x + n) - f(n) (reversible.py)
-    inverse: ClassVar[Literal["", "divide", "subtract"]] = ""
+    inverse: ClassVar[Inverse] = ""
     eps: float = 0.0  # the paper's epsilon; 0 is the exact form
     recipe: ClassVar[Any] = (
         None  # the nalm.config.Recipe that a user's unit brings; None takes the experiment's

@@ -88,7 +88,7 @@ class NSPU(EpsUnit):
         return torch.where((raw <= 0) | (raw >= 1), mixture(gate, s, p), taught)
 
     def magnitude(self, x: Tensor) -> Tensor:
-        """Compute the product of powers of sizes: by logarithms in training, exactly in evaluation or if epsilon is 0."""
+        """Compute the product of powers: by logarithms in training, exactly in evaluation or if epsilon is 0."""
         if self.eps == 0 or not self.training:
             return F.power_product(x, self.power, of=torch.abs)
         logs = F.linear(x, self.power, of=lambda v: self.size(v).log())
