@@ -9,7 +9,7 @@ from nalm.config import Arithmetic, Case, Experiment, Layer, Recipe, Threshold
 from nalm.experiments.thesis.ch3 import RANGES
 
 UNITS = ("NRU", "NMRU", "ModifiedRealNPU")
-PLAIN = Recipe(steps=50_000, lr=1e-2, schedule="cosine", clip_norm=1, norm="scaled")
+PLAIN = Recipe(steps=100_000, lr=1e-2, schedule="cosine", clip_norm=1, norm="scaled")
 HALF = PLAIN.steps // 2
 
 
