@@ -92,3 +92,13 @@ def test_it_learns_the_four_operations_from_the_same_start_and_rate():
     chosen = torch.where(weights["gate"][:, :, None] > 0.5, weights["add"], weights["power"])
     assert weights["gate"].flatten().tolist() == pytest.approx([1, 1, 0, 0])
     assert chosen.flatten(1).tolist() == [[1, 1], [1, -1], [1, 1], [1, -1]]
+
+
+def test_the_formula_by_hand():
+    unit = NSPU(2, 1).double().eval()
+    weights = {"add": [[0.5, -0.25]], "power": [[0.5, -1.0]], "gate": [0.75]}
+    unit.assign_({name: torch.tensor(w, dtype=torch.float64) for name, w in weights.items()})
+    x = torch.tensor([[4.0, 2.0], [4.0, -2.0], [-4.0, 2.0]], dtype=torch.float64)
+    sums, products = (1.5, 2.5, -2.5), (1.0, -1.0, 0.0)  # the root of a negative number has the real part 0
+    expected = [0.75 * s + 0.25 * p for s, p in zip(sums, products, strict=True)]
+    torch.testing.assert_close(unit(x).flatten().tolist(), expected)
