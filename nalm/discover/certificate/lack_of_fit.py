@@ -1,8 +1,8 @@
 """Tests under noise: does the residual of a law contain more than noise?"""
 
 import numpy as np
-from scipy.special import chdtrc, fdtrc, ndtr
 from scipy.spatial import cKDTree
+from scipy.special import chdtrc, fdtrc, ndtr
 
 from nalm.discover.certificate.smoothness import leftover
 from nalm.discover.fit.least_squares import refined
