@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from nalm.config import Arithmetic, Case, Experiment, Layer, Recipe, Threshold
 from nalm.experiments.thesis import ch3, ch4, ch5, ch5_ablations
 
-RECIPE = Recipe(steps=5_000, lr=1e-2, schedule="cosine", loss="paths")
+RECIPE = Recipe(steps=5_000, lr=1e-2, schedule="cosine", loss="paths", clip_value=1)
 CHAPTERS = (
     *(e for e in ch3.EXPERIMENTS),
     *(e for e in ch4.EXPERIMENTS if e.name == "thesis/ch4/single"),
