@@ -16,6 +16,10 @@ from nalm.units.start import Constant, Start, Uniform
 
 NEAR = 1e-3  # a weight this near to a value of its grid is put there
 MARGIN = 0.1  # of the raw gate, which training keeps between this and 1 less this
+BEYOND = (
+    1 + 1e-5
+)  # a gate at the end of its raw range lies this far outside [0, 1], so that rounding does not matter
+FAR = 1e35  # larger products count as this where they are mixed
 LARGEST = 80.0  # logarithm of a product, whose exponential is finite in float32
 
 
@@ -62,8 +66,9 @@ class NSPU(EpsUnit):
         return {"add": weight, "power": weight, "gate_raw": Constant((self.out_features,), 0.5)}
 
     def gate(self) -> Tensor:
-        """Return the gate, which reaches 0 and 1 where training stops its raw value."""
-        return ((self.gate_raw - MARGIN) / (1 - 2 * MARGIN)).clamp(0, 1)
+        """Return the gate, which is exactly 0 or 1 where training stops its raw value, and has a slope there too."""
+        free = 0.5 + (self.gate_raw - 0.5) * (BEYOND / (1 - 2 * MARGIN))
+        return free + (free.clamp(0, 1) - free).detach()
 
     def weights(self) -> Weights:
         return {"add": self.add, "power": self.power, "gate": self.gate()}
@@ -72,7 +77,8 @@ class NSPU(EpsUnit):
     def assign_(self, weights: Mapping[str, Tensor]) -> Self:
         rest = dict(weights)
         gate = rest.pop("gate")
-        raw = torch.where((gate <= 0) | (gate >= 1), gate, MARGIN + (1 - 2 * MARGIN) * gate)
+        inside = 0.5 + (gate - 0.5) * ((1 - 2 * MARGIN) / BEYOND)
+        raw = torch.where((gate <= 0) | (gate >= 1), gate, inside)
         return super().assign_(rest | {"gate_raw": raw})
 
     def compute(self, x: Tensor) -> Tensor:
@@ -82,7 +88,7 @@ class NSPU(EpsUnit):
         if not self.training:
             return mixture(gate, s, p)
         turn = F.turn(x.shape[-2], x.device).unsqueeze(-1)  # (batch, 1)
-        mixed = mixture(gate, s.detach(), p.detach())
+        mixed = gate * s.detach() + (1 - gate) * p.detach().clamp(-FAR, FAR)
         taught = torch.where(turn == 0, s, torch.where(turn == 1, m, mixed))
         raw = self.gate_raw.unsqueeze(-2)
         return torch.where((raw <= 0) | (raw >= 1), mixture(gate, s, p), taught)

@@ -51,7 +51,18 @@ def test_projection_puts_weights_near_the_grid_on_it_and_keeps_the_gate_off_its_
         unit.gate_raw.fill_(1.0)
     unit.project()
     assert unit.add.tolist() == [[1.0, -1.0, 0.0, 0.5]]
-    assert unit.gate_raw.item() == pytest.approx(0.9) and unit.weights()["gate"].item() == pytest.approx(1.0)
+    assert unit.gate_raw.item() == pytest.approx(0.9)
+    assert unit.weights()["gate"].item() == 1.0  # exactly, so that nothing of the other path is added
+
+
+@pytest.mark.parametrize("raw", [0.1, 0.9])
+def test_a_gate_at_its_end_can_return(raw):
+    unit = built()
+    with torch.no_grad():
+        unit.gate_raw.fill_(raw)
+    assert unit.weights()["gate"].item() in (0.0, 1.0)
+    unit(X)[2::3].sum().backward()
+    assert unit.gate_raw.grad.item() != 0
 
 
 def test_an_infinite_path_that_is_left_out_does_not_count():
