@@ -90,6 +90,7 @@ def own_unit() -> str:
     for task, m in ours.items():
         if task in published:
             pairs.append((max(published[task], key=lambda o: (o.success.low, o.n)), m))
+    pairs.sort(key=lambda pair: (pair[1].operation, pair[1].inputs))
     for (o, m), words in zip(pairs, compared(pairs), strict=True):
         lines.append((m.operation, str(m.inputs), f"`{m.train}`", f"`{o.unit}`", told(o), told(m), *words))
     head = ("operation", "inputs", "range", "best published", "solved", "NSPU", "p", "NSPU is")
