@@ -5,12 +5,14 @@ Everything that changes the state of the whole process is here.
 
 import contextlib
 import os
+import warnings
 from collections.abc import Iterator
 
 import torch
 
-from nalm.errors import NALMError
+from nalm.errors import NALMError, unknown
 
+PRECISIONS = ("float32", "tf32", "bfloat16")  # of the products in networks that read images
 WORK = 65_536  # numbers that are worth a thread of their own
 
 
@@ -55,3 +57,30 @@ def fixed_convolutions() -> Iterator[None]:
         yield
     finally:
         torch.backends.cudnn.deterministic = before
+
+
+def check_precision(name: str) -> None:
+    """Raise an error that suggests a precision if there is none of that name; "" leaves the choice to the trainer."""
+    if name and name not in PRECISIONS:
+        raise unknown("precision", name, PRECISIONS)
+
+
+@contextlib.contextmanager
+def products_in(precision: str) -> Iterator[None]:
+    """Multiply float32 on a GPU in full precision, or in tf32, if either is named."""
+    if precision not in ("float32", "tf32"):
+        yield
+        return
+    flags = (torch.backends.cuda.matmul, torch.backends.cudnn)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # newer torch has a second way to say it
+        before = [flag.allow_tf32 for flag in flags]
+        for flag in flags:
+            flag.allow_tf32 = precision == "tf32"
+    try:
+        yield
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            for flag, value in zip(flags, before, strict=True):
+                flag.allow_tf32 = value
