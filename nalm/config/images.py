@@ -148,7 +148,7 @@ class TwoDigits(OfTwoDigits):
         return self.inputs * SMALL
 
     def signature(self, model: tuple[Layer, ...], recipe: Recipe) -> Hashable:
-        """Runs share a program if their readers have the same shape and take the same steps; their layers may differ."""
+        """Runs share a program if their readers are alike and take the same steps; their layers may differ."""
         own = {"penalties", "clip_norm", "weight_decay", "starts"}
         steps = tuple((f.name, getattr(recipe, f.name)) for f in fields(recipe) if f.name not in own)
         pairs = self.operation, self.train, self.source, self.samples, self.folds, self.every

@@ -1,8 +1,8 @@
 """The convolutions of many readers at once, in several forms that compute the same.
 
-A form is ``(weights, images) -> (features, pull)``: weights of all runs, (runs, ...); images (runs, n, 28, 28); features
-(runs, n, 9216) after both convolutions and the pooling, channel by channel; and ``pull``, which turns the gradient of the
-features into those of the weights. To add one: write it, and name it in ``FORMS``.
+A form is ``(weights, images) -> (features, pull)``: weights of all runs, (runs, ...); images (runs, n, 28, 28);
+features (runs, n, 9216) after both convolutions and the pooling, channel by channel; and ``pull``, which turns the
+gradient of the features into those of the weights. To add one: write it, and name it in ``FORMS``.
 """
 
 import importlib.util
@@ -72,8 +72,8 @@ def _pulled(features: Callable[[Tensors, Tensor], Tensor]) -> Form:
     """Make a form of a function whose gradient torch finds."""
 
     def form(weights: Tensors, images: Tensor) -> tuple[Tensor, Pull]:
-        found, back = vjp(lambda w: features(w, images), weights)
-        return found, lambda gradient: back(gradient)[0]  # type: ignore[no-any-return]
+        found, back, *_ = vjp(lambda w: features(w, images), weights)
+        return found, lambda gradient: back(gradient)[0]
 
     return form
 

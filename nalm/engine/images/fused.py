@@ -56,10 +56,8 @@ def pooled_convolution(x: Tensor, w: Tensor, b: Tensor) -> tuple[Tensor, Tensor]
 
         kernels.pooled(x, w, b, y, which)
         return y, which
-    rows = [
-        sum(_strip(x, tap + wy).flatten(1, 3) @ w[:, tap] for tap in range(3)).unflatten(-1, (64, 2))
-        for wy in range(2)
-    ]
+    taps = [[_strip(x, tap + wy).flatten(1, 3) @ w[:, tap] for tap in range(3)] for wy in range(2)]
+    rows = [torch.stack(products).sum(0).unflatten(-1, (64, 2)) for products in taps]
     best, at = torch.cat(rows, -1).max(-1)
     best = best + b.unsqueeze(1)
     y.copy_(best.relu().view_as(y))
@@ -85,13 +83,13 @@ def input_gradient(g: Tensor, which: Tensor, w: Tensor, x: Tensor) -> Tensor:
     rows = T.pad(_rows(g, which), (0, 0, 1, 1, 2, 2))  # runs, n, 28, 14, 128
     found = []
     for below in range(2):
-        total = 0
+        products = []
         for tap in range(3):
             start = below - tap + 2
             for left in range(2):
                 seen = rows[:, :, start : start + 25 : 2, left : left + 13]
-                total = total + seen.flatten(1, 3) @ w[:, tap, left]
-        found.append(total.view(*x.shape[:2], 13, 26, 32))
+                products.append(seen.flatten(1, 3) @ w[:, tap, left])
+        found.append(torch.stack(products).sum(0).view(*x.shape[:2], 13, 26, 32))
     dx.copy_(torch.where(x > 0, torch.stack(found, 3).flatten(2, 3), 0))
     return dx
 

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Triton kernels of the second convolution with its pooling, and of its gradients, for many readers at once.
 
 Tensors are channels-last. A pooled pixel sees a window of 4 x 4 inputs, whose rows are 4 x 32 numbers without a gap, so
@@ -14,34 +15,32 @@ SPLITS = 16  # parts of the images whose weight gradients are summed one by one
 
 
 def _configs(*sizes: tuple[int, int, int]) -> list[triton.Config]:
-    return [triton.Config({"ROWS": r}, num_warps=w, num_stages=s) for r, w, s in sizes]
+    return [triton.Config({"block": r}, num_warps=w, num_stages=s) for r, w, s in sizes]
 
 
-@triton.autotune(
-    _configs((64, 4, 1), (64, 4, 2), (64, 4, 3), (128, 8, 2), (128, 8, 3), (128, 8, 4)), key=["many"]
-)
+@triton.autotune(_configs((64, 4, 2), (64, 4, 3), (128, 8, 2), (128, 8, 3)), key=["many"])
 @triton.jit
-def _forward(x, w, b, y, which, many, ROWS: tl.constexpr, PRECISION: tl.constexpr):  # type: ignore[no-untyped-def]
+def _forward(x, w, b, y, which, many, block: tl.constexpr, precision: tl.constexpr):
     """Compute pooled pixels, and which of its four pixels each of them is; 4 if none is positive."""
     run = tl.program_id(1).to(tl.int64)
-    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    row = tl.program_id(0) * block + tl.arange(0, block)
     inside = (row < many)[:, None]
     image, place = row // 144, row % 144
     k, n = tl.arange(0, 64), tl.arange(0, 128)
     pixel = image * 676 + place // 12 * 52 + place % 12 * 2
     seen = x + run * (many // 144 * 676 * 32) + pixel[:, None] * 32 + k[None, :]
     kernel = w + run * (3 * 128 * 128) + k[:, None] * 128 + n[None, :]
-    top = tl.zeros([ROWS, 128], tl.float32)
-    low = tl.zeros([ROWS, 128], tl.float32)
+    top = tl.zeros([block, 128], tl.float32)
+    low = tl.zeros([block, 128], tl.float32)
     for half in range(6):  # of a row of the kernel
         at = half // 2 * 832 + half % 2 * 64
         weight = tl.load(kernel + half * 8192)
         upper = tl.load(seen + at, mask=inside, other=0.0)
         lower = tl.load(seen + at + 832, mask=inside, other=0.0)
-        top = tl.dot(upper, weight, top, input_precision=PRECISION)
-        low = tl.dot(lower, weight, low, input_precision=PRECISION)
-    best, second = tl.split(tl.reshape(top, [ROWS, 64, 2]))
-    third, fourth = tl.split(tl.reshape(low, [ROWS, 64, 2]))
+        top = tl.dot(upper, weight, top, input_precision=precision)
+        low = tl.dot(lower, weight, low, input_precision=precision)
+    best, second = tl.split(tl.reshape(top, [block, 64, 2]))
+    third, fourth = tl.split(tl.reshape(low, [block, 64, 2]))
     source = tl.where(second > best, 1, 0)
     best = tl.maximum(best, second)
     source = tl.where(third > best, 2, source)
@@ -57,7 +56,7 @@ def _forward(x, w, b, y, which, many, ROWS: tl.constexpr, PRECISION: tl.constexp
 
 
 @triton.jit
-def _spread(g, which, first, y, x, e, c, wx, inside):  # type: ignore[no-untyped-def]
+def _spread(g, which, first, y, x, e, c, wx, inside):
     """Return gradients of one row of pixels before the pooling: of each pooled pixel only where it came from."""
     above = y + e // 2 - 1
     ok = (inside & (above >= 0) & (above < 12) & (x >= 0) & (x < 12))[:, None]
@@ -67,12 +66,12 @@ def _spread(g, which, first, y, x, e, c, wx, inside):  # type: ignore[no-untyped
     return tl.where(at == e % 2 * 2 + wx[None, :], value, 0.0).to(value.dtype)
 
 
-@triton.autotune(_configs((64, 4, 1), (64, 4, 2), (128, 4, 1), (128, 8, 1), (128, 8, 2)), key=["many"])
+@triton.autotune(_configs((64, 4, 1), (64, 4, 2), (128, 8, 1), (128, 8, 2)), key=["many"])
 @triton.jit
-def _inputs(g, which, w, x, dx, many, ROWS: tl.constexpr, PRECISION: tl.constexpr):  # type: ignore[no-untyped-def]
+def _inputs(g, which, w, x, dx, many, block: tl.constexpr, precision: tl.constexpr):
     """Compute gradients of the inputs in blocks of 2 x 2 pixels, where the inputs are positive."""
     run = tl.program_id(1).to(tl.int64)
-    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    row = tl.program_id(0) * block + tl.arange(0, block)
     inside = row < many
     image, place = row // 169, row % 169
     by, bx = place // 13, place % 13
@@ -82,15 +81,15 @@ def _inputs(g, which, w, x, dx, many, ROWS: tl.constexpr, PRECISION: tl.constexp
     g += run * (images * 144 * 64)
     which += run * (images * 144 * 64)
     kernel = w + run * (6 * 128 * 64) + k[:, None] * 64 + n[None, :]
-    top = tl.zeros([ROWS, 64], tl.float32)
-    low = tl.zeros([ROWS, 64], tl.float32)
+    top = tl.zeros([block, 64], tl.float32)
+    low = tl.zeros([block, 64], tl.float32)
     for s in range(6):
         tap, left = s // 2, s % 2
         weight = tl.load(kernel + s * 8192)
         upper = _spread(g, which, image * 144, by, bx - 1 + left, 2 - tap, c, wx, inside)
         lower = _spread(g, which, image * 144, by, bx - 1 + left, 3 - tap, c, wx, inside)
-        top = tl.dot(upper, weight, top, input_precision=PRECISION)
-        low = tl.dot(lower, weight, low, input_precision=PRECISION)
+        top = tl.dot(upper, weight, top, input_precision=precision)
+        low = tl.dot(lower, weight, low, input_precision=precision)
     out = run * (images * 676 * 32) + ((image * 676 + by * 52 + bx * 2) * 32)[:, None] + n[None, :]
     alive = tl.load(x + out, mask=inside[:, None], other=0.0) > 0
     tl.store(dx + out, tl.where(alive, top, 0.0).to(dx.dtype.element_ty), mask=inside[:, None])
@@ -98,13 +97,9 @@ def _inputs(g, which, w, x, dx, many, ROWS: tl.constexpr, PRECISION: tl.constexp
     tl.store(dx + out + 832, tl.where(alive, low, 0.0).to(dx.dtype.element_ty), mask=inside[:, None])
 
 
-@triton.autotune(
-    _configs((32, 4, 2), (64, 4, 1), (64, 4, 2), (64, 8, 1), (64, 8, 2), (128, 8, 1)), key=["many"]
-)
+@triton.autotune(_configs((32, 4, 2), (64, 8, 1), (64, 8, 2), (128, 8, 1)), key=["many"])
 @triton.jit
-def _weights(  # type: ignore[no-untyped-def]
-    g, which, x, dw, many, PART: tl.constexpr, ROWS: tl.constexpr, PRECISION: tl.constexpr
-):
+def _weights(g, which, x, dw, many, size: tl.constexpr, block: tl.constexpr, precision: tl.constexpr):
     """Compute gradients of the weights over one part of the pooled pixels, for one row of the kernel."""
     part, tap, run = tl.program_id(0), tl.program_id(1), tl.program_id(2).to(tl.int64)
     k = tl.arange(0, 128)
@@ -113,10 +108,10 @@ def _weights(  # type: ignore[no-untyped-def]
     g += run * many * 64
     which += run * many * 64
     total = tl.zeros([128, 128], tl.float32)
-    for start in range(0, PART, ROWS):
-        row = start + tl.arange(0, ROWS)
-        inside = (row < PART)[:, None]
-        row += part * PART
+    for start in range(0, size, block):
+        row = start + tl.arange(0, block)
+        inside = (row < size)[:, None]
+        row += part * size
         inside = inside & (row < many)[:, None]
         image, place = row // 144, row % 144
         pixel = ((image * 676 + place // 12 * 52 + place % 12 * 2) * 32)[:, None]
@@ -126,13 +121,13 @@ def _weights(  # type: ignore[no-untyped-def]
         at = tl.load(which + row[:, None] * 64 + c[None, :], mask=inside, other=4)
         first = tl.where(at == wx[None, :], value, 0.0).to(value.dtype)
         second = tl.where(at == 2 + wx[None, :], value, 0.0).to(value.dtype)
-        total = tl.dot(tl.trans(upper), first, total, input_precision=PRECISION)
-        total = tl.dot(tl.trans(lower), second, total, input_precision=PRECISION)
+        total = tl.dot(tl.trans(upper), first, total, input_precision=precision)
+        total = tl.dot(tl.trans(lower), second, total, input_precision=precision)
     out = dw + ((run * tl.num_programs(0) + part) * 3 + tap) * 16384
     tl.store(out + k[:, None] * 128 + k[None, :], total)
 
 
-def _precision(x: Tensor) -> str:
+def _precision() -> str:
     """Return how float32 is multiplied: as torch is told to."""
     return "tf32" if torch.backends.cuda.matmul.allow_tf32 else "ieee"
 
@@ -140,16 +135,16 @@ def _precision(x: Tensor) -> str:
 def pooled(x: Tensor, w: Tensor, b: Tensor, y: Tensor, which: Tensor) -> None:
     """Fill y and which (runs, n, 144, 64) from inputs (runs, n, 26, 26, 32) and packed weights (runs, 3, 128, 128)."""
     many = x.shape[1] * 144
-    _forward[lambda meta: (triton.cdiv(many, meta["ROWS"]), len(x))](
-        x, w, b, y, which, many, PRECISION=_precision(x)
+    _forward[lambda meta: (triton.cdiv(many, meta["block"]), len(x))](
+        x, w, b, y, which, many, precision=_precision()
     )
 
 
 def input_gradient(g: Tensor, which: Tensor, w: Tensor, x: Tensor, dx: Tensor) -> None:
     """Fill dx (runs, n, 26, 26, 32) from gradients g (runs, n, 144, 64) and packed weights (runs, 3, 2, 128, 64)."""
     many = x.shape[1] * 169
-    _inputs[lambda meta: (triton.cdiv(many, meta["ROWS"]), len(x))](
-        g, which, w, x, dx, many, PRECISION=_precision(x)
+    _inputs[lambda meta: (triton.cdiv(many, meta["block"]), len(x))](
+        g, which, w, x, dx, many, precision=_precision()
     )
 
 
@@ -157,5 +152,5 @@ def weight_gradient(g: Tensor, which: Tensor, x: Tensor, dw: Tensor) -> None:
     """Fill dw (runs, SPLITS, 3, 128, 128), parts of the gradient that are still to be added."""
     many = x.shape[1] * 144
     _weights[(SPLITS, 3, len(x))](
-        g, which, x, dw, many, PART=triton.cdiv(many, SPLITS), PRECISION=_precision(x)
+        g, which, x, dw, many, size=triton.cdiv(many, SPLITS), precision=_precision()
     )

@@ -66,7 +66,7 @@ class ImageProgram:
         return self.words(bool(self.compiler.proven))
 
     def words(self, compiled: bool) -> str:
-        """Return the mode in words: captured or eager, compiled or not, and the precision of the reader if it was set."""
+        """Return the mode in words: captured or eager, compiled or not, and the precision if it was set."""
         words = ["captured"] * (self.device.type == "cuda") + ["compiled"] * compiled
         return " ".join([*(words or ["eager"]), *([self.precise] * bool(self.precise))])
 

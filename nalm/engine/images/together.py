@@ -39,6 +39,7 @@ class Together(Stacked):
         self.convolve = form(convolutions)
         self.decide = Methods(first.network.get_submodule("reader"), "decide")
         self.quiet = Methods(first.judge.get_submodule("reader"), "decide")
+        self._count = self._counted()
         self._steps: dict[str, Callable[..., object]] = {}
 
     @contextlib.contextmanager
@@ -156,27 +157,32 @@ class Together(Stacked):
             for name, s in self.sets.items():
                 for part in ("offset", "sums", "counts"):
                     s[part].zero_()
+                count = self.compiler(f"judge {name}", self._count)
+                own = (self.params, self.noise, self.at, s, self.shared)
                 for _ in range(s["rows"].shape[1] // len(s["grid"])):
-                    self.graphs(f"judge {name}", functools.partial(self._count, s))
+                    self.graphs(f"judge {name}", functools.partial(count, *own))
 
-    def _count(self, s: Tensors) -> None:
-        """Add one chunk of a set of every member to its sums."""
-        place, runs = s["offset"] + s["grid"], len(self.members)
-        rows, kept = s["rows"][:, place], s["kept"][:, place].unsqueeze(-1)
-        x = normalised(self.shared["images"][rows]).flatten(1, 2).to(self.precision)
-        found, _ = self.convolve(_inside(self.params, NAMES), x)
-        read = self._read(self.quiet, found, self.params, {}, self.at)
-        output = torch.cat(
-            [
-                kind.judge("forward", {**kind.own(self.params), **kind.own(self.noise)}, read[kind.part])
+    def _counted(self) -> Callable[..., object]:
+        """Return the function that adds one chunk of a set of every member to its sums."""
+        runs = len(self.members)
+
+        def count(params: Tensors, noise: Tensors, at: Tensor, s: Tensors, shared: Tensors) -> None:
+            place = s["offset"] + s["grid"]
+            rows, kept = s["rows"][:, place], s["kept"][:, place].unsqueeze(-1)
+            x = normalised(shared["images"][rows]).flatten(1, 2).to(self.precision)
+            found, _ = self.convolve(_inside(params, NAMES), x)
+            read = self._read(self.quiet, found, params, {}, at)
+            outputs = [
+                kind.judge("forward", {**kind.own(params), **kind.own(noise)}, read[kind.part])
                 for kind in self.kinds
             ]
-        )
-        digits = self.shared["digits"][rows]
-        measures, counts = self.layout.judged(output.flatten(0, 1), read.flatten(0, 1), digits.flatten(0, 1))
-        for part, values in (("sums", measures), ("counts", counts)):
-            s[part].add_(torch.where(kept, values.unflatten(0, (runs, -1)), 0.0).sum(1))
-        s["offset"].add_(len(s["grid"]))
+            seen = [t.flatten(0, 1) for t in (torch.cat(outputs), read, shared["digits"][rows])]
+            measures, counts = self.layout.judged(*seen)
+            for part, values in (("sums", measures), ("counts", counts)):
+                s[part].add_(torch.where(kept, values.unflatten(0, (runs, -1)), 0.0).sum(1))
+            s["offset"].add_(len(s["grid"]))
+
+        return count
 
 
 def _inside(params: Tensors, names: Sequence[str]) -> Tensors:

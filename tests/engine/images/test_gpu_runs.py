@@ -51,7 +51,7 @@ def test_a_run_ends_the_same_alone_with_others_and_after_a_stop(layer):
 
 def test_captured_steps_are_the_steps_of_a_cpu():
     here = Member(ImageProgram(case(), "", torch.device("cpu"), False), 0)
-    there = Member(ImageProgram(case(), "", torch.device("cuda"), True, torch.float32), 0)
+    there = Member(ImageProgram(case(), "", torch.device("cuda"), True, "float32"), 0)
     begun = {name: p.clone() for name, p in here.params.items()}
     for member in (here, there):
         member.shuffle(0)
@@ -66,7 +66,7 @@ def test_captured_steps_are_the_steps_of_a_cpu():
 
 def test_evaluations_are_those_of_a_cpu():
     here = Member(ImageProgram(case(), "", torch.device("cpu"), False), 0)
-    there = Member(ImageProgram(case(), "", torch.device("cuda"), True, torch.float32), 0)
+    there = Member(ImageProgram(case(), "", torch.device("cuda"), True, "float32"), 0)
     found = []
     for member in (here, there):
         for _ in range(2):  # the second time replayed
