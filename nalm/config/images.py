@@ -141,6 +141,7 @@ class TwoDigits(OfTwoDigits):
     generator: Literal["nalm", "torch"] = "nalm"
 
     inputs = 2
+    per_run = ("threshold", "exact", "chosen", "start", "generator")
 
     @property
     def size(self) -> int:
@@ -149,9 +150,9 @@ class TwoDigits(OfTwoDigits):
 
     def signature(self, model: tuple[Layer, ...], recipe: Recipe) -> Hashable:
         """Runs share a program if their readers are alike and take the same steps; their layers may differ."""
-        own = {"penalties", "clip_norm", "weight_decay", "starts"}
-        steps = tuple((f.name, getattr(recipe, f.name)) for f in fields(recipe) if f.name not in own)
-        pairs = self.operation, self.train, self.source, self.samples, self.folds, self.every
+        own = ("penalties", "clip_norm", "starts")
+        steps = tuple(getattr(recipe, f.name) for f in fields(recipe) if f.name not in own)
+        pairs = tuple(getattr(self, f.name) for f in fields(self) if f.name not in self.per_run)
         return type(self), pairs, steps
 
 

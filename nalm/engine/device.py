@@ -71,16 +71,18 @@ def products_in(precision: str) -> Iterator[None]:
     if precision not in ("float32", "tf32"):
         yield
         return
-    flags = (torch.backends.cuda.matmul, torch.backends.cudnn)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # newer torch has a second way to say it
-        before = [flag.allow_tf32 for flag in flags]
-        for flag in flags:
-            flag.allow_tf32 = precision == "tf32"
+    before = _tf32(precision == "tf32", precision == "tf32")
     try:
         yield
     finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            for flag, value in zip(flags, before, strict=True):
-                flag.allow_tf32 = value
+        _tf32(*before)
+
+
+def _tf32(products: bool, convolutions: bool) -> tuple[bool, bool]:
+    """Set whether products and convolutions of float32 are taken in tf32, and return how it was."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # newer torch has a second way to say it
+        before = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
+        torch.backends.cuda.matmul.allow_tf32 = products
+        torch.backends.cudnn.allow_tf32 = convolutions
+    return before

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn import functional as T
 
 Tensors = dict[str, Tensor]
+SPLITS = 16  # parts of the images whose gradients of the second convolution are summed one by one on a GPU
 GROUPS = 16  # parts of the images whose gradients of the first convolution are summed one by one
 
 
@@ -46,6 +47,32 @@ def _strip(x: Tensor, row: int) -> Tensor:
     return torch.cat([x[:, :, row : row + 23 : 2, j : j + 23 : 2] for j in range(4)], -1)
 
 
+def patches(x: Tensor) -> Tensor:
+    """The nine pixels that each of 26 x 26 sees, a one for the bias, and zeros: (runs, n, 26, 26, 16)."""
+    x = x.unsqueeze(-1)
+    parts = [x[:, :, i : i + 26, j : j + 26] for i in range(3) for j in range(3)]
+    one = torch.ones_like(parts[0])
+    return torch.cat([*parts, one, torch.zeros_like(one).expand(-1, -1, -1, -1, 6)], -1)
+
+
+@torch.library.custom_op("nalm::first_convolution", mutates_args=())
+def first_convolution(x: Tensor, w: Tensor) -> Tensor:
+    """The positive part of the first convolution (runs, n, 26, 26, 32), from images and weights (runs, 16, 32)."""
+    y = x.new_empty(*x.shape[:2], 26, 26, 32)
+    if x.is_cuda:
+        from nalm.engine.images import kernels
+
+        kernels.first(x.contiguous(), w.contiguous(), y)
+        return y
+    y.copy_((patches(x).flatten(1, 3) @ w).relu().view_as(y))
+    return y
+
+
+@first_convolution.register_fake
+def _(x: Tensor, w: Tensor) -> Tensor:
+    return x.new_empty(*x.shape[:2], 26, 26, 32)
+
+
 @torch.library.custom_op("nalm::pooled_convolution", mutates_args=())
 def pooled_convolution(x: Tensor, w: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     """The positive part of a pooled convolution (runs, n, 144, 64), and which of four pixels each is; 4 for none."""
@@ -54,7 +81,7 @@ def pooled_convolution(x: Tensor, w: Tensor, b: Tensor) -> tuple[Tensor, Tensor]
     if x.is_cuda:
         from nalm.engine.images import kernels
 
-        kernels.pooled(x, w, b, y, which)
+        kernels.pooled(x.contiguous(), w.contiguous(), b.contiguous(), y, which)
         return y, which
     taps = [[_strip(x, tap + wy).flatten(1, 3) @ w[:, tap] for tap in range(3)] for wy in range(2)]
     rows = [torch.stack(products).sum(0).unflatten(-1, (64, 2)) for products in taps]
@@ -74,11 +101,11 @@ def _(x: Tensor, w: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
 @torch.library.custom_op("nalm::input_gradient", mutates_args=())
 def input_gradient(g: Tensor, which: Tensor, w: Tensor, x: Tensor) -> Tensor:
     """The gradient of the inputs (runs, n, 26, 26, 32), where they are positive."""
-    dx = torch.empty_like(x)
+    dx = torch.empty_like(x, memory_format=torch.contiguous_format)
     if x.is_cuda:
         from nalm.engine.images import kernels
 
-        kernels.input_gradient(g, which, w, x, dx)
+        kernels.input_gradient(g.contiguous(), which.contiguous(), w.contiguous(), x.contiguous(), dx)
         return dx
     rows = T.pad(_rows(g, which), (0, 0, 1, 1, 2, 2))  # runs, n, 28, 14, 128
     found = []
@@ -96,7 +123,7 @@ def input_gradient(g: Tensor, which: Tensor, w: Tensor, x: Tensor) -> Tensor:
 
 @input_gradient.register_fake
 def _(g: Tensor, which: Tensor, w: Tensor, x: Tensor) -> Tensor:
-    return torch.empty_like(x)
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
 
 
 def _rows(g: Tensor, which: Tensor) -> Tensor:
@@ -112,8 +139,8 @@ def weight_gradient(g: Tensor, which: Tensor, x: Tensor) -> Tensor:
     if x.is_cuda:
         from nalm.engine.images import kernels
 
-        dw = x.new_empty(len(x), kernels.SPLITS, 3, 128, 128, dtype=torch.float32)
-        kernels.weight_gradient(g, which, x, dw)
+        dw = x.new_empty(len(x), SPLITS, 3, 128, 128, dtype=torch.float32)
+        kernels.weight_gradient(g.contiguous(), which.contiguous(), x.contiguous(), dw)
         return dw
     rows = _rows(g, which).unflatten(2, (12, 2))
     taps = []
@@ -125,32 +152,23 @@ def weight_gradient(g: Tensor, which: Tensor, x: Tensor) -> Tensor:
 
 @weight_gradient.register_fake
 def _(g: Tensor, which: Tensor, x: Tensor) -> Tensor:
-    return x.new_empty(len(x), 16 if x.is_cuda else 1, 3, 128, 128, dtype=torch.float32)
+    return x.new_empty(len(x), SPLITS if x.is_cuda else 1, 3, 128, 128, dtype=torch.float32)
 
 
 def features(weights: Tensors, images: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensors]]:
     """Return features (runs, n, 9216) of images (runs, n, 28, 28), and what pulls a gradient back to the weights."""
-    w1, w2 = weights["conv1.weight"].float(), weights["conv2.weight"].to(images.dtype)
-    b1, b2 = weights["conv1.bias"], weights["conv2.bias"]
-    runs, n = images.shape[:2]
-    total = b1[:, None, None, None, :]
-    seen = images.float().unsqueeze(-1)
-    for i in range(3):
-        for j in range(3):
-            total = total + seen[:, :, i : i + 26, j : j + 26] * w1[:, None, None, None, :, 0, i, j]
-    first = total.relu().to(images.dtype)
-    found, which = pooled_convolution(first, packed(w2), b2)
+    w1, w2 = weights["conv1.weight"].flatten(2).mT, weights["conv2.weight"].to(images.dtype)
+    nine_and_one = torch.cat([w1, weights["conv1.bias"].unsqueeze(1)], 1)
+    first = first_convolution(images, T.pad(nine_and_one, (0, 0, 0, 6)).to(images.dtype))
+    found, which = pooled_convolution(first, packed(w2), weights["conv2.bias"])
 
     def pull(gradient: Tensor) -> Tensors:
+        runs, n = images.shape[:2]
         g = gradient.to(images.dtype).unflatten(2, (64, 144)).transpose(2, 3).contiguous()
         dx = input_gradient(g, which, packed_back(w2), first)
-        x = images.unsqueeze(-1)
-        parts = [x[:, :, i : i + 26, j : j + 26] for i in range(3) for j in range(3)]
-        one = torch.ones_like(parts[0])
-        patches = torch.cat([*parts, one, torch.zeros_like(one).expand(-1, -1, -1, -1, 6)], -1)
-        groups = GROUPS if n % GROUPS == 0 else 1
-        products = torch.bmm(patches.reshape(runs * groups, -1, 16).mT, dx.reshape(runs * groups, -1, 32))
-        both = products.float().unflatten(0, (runs, groups)).sum(1)  # runs, 16, 32
+        groups = runs * GROUPS if n % GROUPS == 0 else runs
+        products = torch.bmm(patches(images).reshape(groups, -1, 16).mT, dx.reshape(groups, -1, 32))
+        both = products.float().unflatten(0, (runs, -1)).sum(1)  # runs, 16, 32
         return {
             "conv1.weight": both[:, :9].mT.reshape(runs, 32, 1, 3, 3),
             "conv1.bias": both[:, 9],

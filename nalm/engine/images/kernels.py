@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Triton kernels of the second convolution with its pooling, and of its gradients, for many readers at once.
+"""Triton kernels of the convolutions with their pooling, and of the second one's gradients, for many readers at once.
 
 Tensors are channels-last. A pooled pixel sees a window of 4 x 4 inputs, whose rows are 4 x 32 numbers without a gap, so
 no patch is copied: a product reads rows of 128 numbers where they lie. Sums of a run are taken in the same order
@@ -11,11 +11,30 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-SPLITS = 16  # parts of the images whose weight gradients are summed one by one
+from nalm.engine.images.fused import SPLITS
 
 
 def _configs(*sizes: tuple[int, int, int]) -> list[triton.Config]:
     return [triton.Config({"block": r}, num_warps=w, num_stages=s) for r, w, s in sizes]
+
+
+@triton.autotune(_configs((128, 4, 1), (256, 4, 1), (256, 8, 1)), key=["many"])
+@triton.jit
+def _first(x, w, y, many, block: tl.constexpr, precision: tl.constexpr):
+    """Compute the positive part of the first convolution; the tenth of a pixel's inputs is 1, for the bias."""
+    run = tl.program_id(1).to(tl.int64)
+    row = tl.program_id(0) * block + tl.arange(0, block)
+    inside = (row < many)[:, None]
+    image, place = row // 676, row % 676
+    k, c = tl.arange(0, 16), tl.arange(0, 32)
+    pixel = image * 784 + place // 26 * 28 + place % 26
+    seen = x + run * (many // 676 * 784) + pixel[:, None] + (k // 3 * 28 + k % 3)[None, :]
+    value = tl.load(seen, mask=inside & (k < 9)[None, :], other=0.0)
+    value = tl.where((k == 9)[None, :], 1.0, value).to(value.dtype)
+    weight = tl.load(w + run * 512 + k[:, None] * 32 + c[None, :])
+    total = tl.dot(value, weight, input_precision=precision)
+    out = y + run * many * 32 + row[:, None] * 32 + c[None, :]
+    tl.store(out, tl.maximum(total, 0.0).to(y.dtype.element_ty), mask=inside)
 
 
 @triton.autotune(_configs((64, 4, 2), (64, 4, 3), (128, 8, 2), (128, 8, 3)), key=["many"])
@@ -130,6 +149,12 @@ def _weights(g, which, x, dw, many, size: tl.constexpr, block: tl.constexpr, pre
 def _precision() -> str:
     """Return how float32 is multiplied: as torch is told to."""
     return "tf32" if torch.backends.cuda.matmul.allow_tf32 else "ieee"
+
+
+def first(x: Tensor, w: Tensor, y: Tensor) -> None:
+    """Fill y (runs, n, 26, 26, 32) from images (runs, n, 28, 28) and weights (runs, 16, 32)."""
+    many = x.shape[1] * 676
+    _first[lambda meta: (triton.cdiv(many, meta["block"]), len(x))](x, w, y, many, precision=_precision())
 
 
 def pooled(x: Tensor, w: Tensor, b: Tensor, y: Tensor, which: Tensor) -> None:

@@ -13,7 +13,7 @@ JUDGED = 16_384  # samples of all runs that are evaluated at a time, at most
 READER, LAYERS = "reader.", "arithmetic."
 
 
-class Kind:
+class SameLayers:
     """Neighbouring members of one case: the layers behind their readers, with an axis of runs."""
 
     def __init__(self, name: str, members: Sequence[Member], part: slice):
@@ -51,9 +51,9 @@ class Stacked:
         if self.stream is not None:
             torch.cuda.synchronize()
 
-    def _kind(self, number: int, program: ImageProgram) -> Kind:
+    def _kind(self, number: int, program: ImageProgram) -> SameLayers:
         places = [i for i, m in enumerate(self.members) if m.program is program]
-        return Kind(str(number), self.members, slice(places[0], places[-1] + 1))
+        return SameLayers(str(number), self.members, slice(places[0], places[-1] + 1))
 
     @staticmethod
     def _stacked(homes: Sequence[Tensors], name: str) -> Tensor:

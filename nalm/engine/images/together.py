@@ -19,7 +19,7 @@ from nalm.engine.images.convolutions import NAMES, form
 from nalm.engine.images.data import normalised
 from nalm.engine.images.program import Member
 from nalm.engine.images.readers import softargmax
-from nalm.engine.images.stacked import READER, Kind, Stacked
+from nalm.engine.images.stacked import READER, SameLayers, Stacked
 from nalm.engine.step import grown, start_and_slope, update
 from nalm.losses import loss as find_loss
 
@@ -102,7 +102,7 @@ class Together(Stacked):
 
     @staticmethod
     def _loss(
-        kind: Kind,
+        kind: SameLayers,
         loss: Callable[..., Tensor],
         read: Tensor,
         y: Tensor,
@@ -157,7 +157,7 @@ class Together(Stacked):
             for name, s in self.sets.items():
                 for part in ("offset", "sums", "counts"):
                     s[part].zero_()
-                count = self.compiler(f"judge {name}", self._count)
+                count = self.compiler(f"judge {tuple(s['rows'].shape)}", self._count)
                 own = (self.params, self.noise, self.at, s, self.shared)
                 for _ in range(s["rows"].shape[1] // len(s["grid"])):
                     self.graphs(f"judge {name}", functools.partial(count, *own))
