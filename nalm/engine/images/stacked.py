@@ -35,6 +35,8 @@ class Stacked:
         programs = list(dict.fromkeys(m.program for m in members))
         self.members = sorted(members, key=lambda m: programs.index(m.program))
         self.device = programs[0].device
+        if self.device.type == "cuda":
+            torch.cuda.synchronize()  # members that were restored did it on streams of their own
         self.kinds = [self._kind(i, program) for i, program in enumerate(programs)]
         self.params: Tensors = {}
         self.slots: dict[str, list[Tensor]] = {}

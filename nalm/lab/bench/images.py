@@ -7,6 +7,7 @@ GPU every form of the convolutions is measured, with the relative difference of 
 
 import json
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
@@ -157,8 +158,16 @@ def bench(device: torch.device, quick: bool, data: str, show: Callable[[Speed], 
     def batched(used: str, precision: str, count: int, folds: int) -> None:
         programs = [ImageProgram(case, data, device, on_gpu, precision) for case in cases[:count]]
         words = " ".join(part for part in (used, precision, f"{count} units" if count > 1 else "") if part)
-        off = difference(used, precision, device) if on_gpu else 0.0
-        add(words, count * folds, together(programs, folds, used, steps), off)
+        try:
+            off = difference(used, precision, device) if on_gpu else 0.0
+            ms = together(programs, folds, used, steps)
+        except Exception as error:
+            if not on_gpu:
+                raise
+            warnings.warn(f"{words} does not run here: {type(error).__name__}: {error}", stacklevel=2)
+            torch.cuda.empty_cache()
+            return
+        add(words, count * folds, ms, off)
 
     if not on_gpu:
         batched(fastest("cpu", ""), "", 1, 1)
