@@ -100,7 +100,7 @@ def _processes(queue: Queue, workers: int, settings: Settings) -> Iterator[Messa
                     queue.advanced(job)
                 if message.kind in ("memory", "lost"):
                     queue.requeue(job, "memory" if message.kind == "memory" else "lost")
-                if message.kind in ("finished", "memory", "lost"):
+                if message.kind in ("finished", "stopped", "memory", "lost"):
                     del busy[connection]
                     if message.kind == "lost":
                         connection.close()
