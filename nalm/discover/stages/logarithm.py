@@ -73,7 +73,7 @@ def logarithm(problem: Problem) -> Iterator[Node]:
 
 
 def _candidates(problem: Problem, places: list[int], q: Array, rate: float, shape: Shape) -> Iterator[Node]:
-    """Solve for the weights of the logarithms and refine all numbers but exponents; then without faint terms."""
+    """Solve for the weights of the logarithms, refine them and the rate; then do so without faint terms."""
     kept = np.flatnonzero(q)
     inner = shape.node(Power(tuple(Input(places[i]) for i in kept), tuple(map(float, q[kept])), rate))
     terms: list[Node] = [*(Function("log", Input(i)) for i in places), inner]
@@ -84,7 +84,8 @@ def _candidates(problem: Problem, places: list[int], q: Array, rate: float, shap
         weight = problem.relative
         *w, c = np.linalg.lstsq(columns * weight[:, None], problem.y * weight, rcond=1e-12)[0]
         node: Node = Sum(tuple(terms), tuple(map(float, w)), float(c))
-        free = np.array([role != "exponent" for role in roles(node)], bool)
+        free = np.array([role == "coefficient" for role in roles(node)], bool)  # the rate
+        free[: len(terms) + 1] = True
         node, _ = refined(node, problem.x, problem.y, weight, free=free, steps=STEPS, check=problem.check)
         yield node
         assert isinstance(node, Sum)
