@@ -10,6 +10,7 @@ import time
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import sympy
@@ -78,6 +79,7 @@ class Trial:
     law: str
 
 
+@cache
 def algebraic() -> list[str]:
     """List the laws without functions; roots are powers."""
     return [name for name, law in laws().items() if not _read(law).atoms(sympy.Function)]

@@ -15,7 +15,6 @@ from nalm.discover.arguments import (
     seed_of,
     units_of,
 )
-from nalm.discover.constraints import Constraints
 from nalm.discover.discovery import Equation as Equation
 from nalm.discover.discovery import FittedLaw
 from nalm.discover.fitted import FittedLaws
@@ -175,22 +174,29 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         limit = None if self.max_time is None else seconds
         y_err, x_err = errors
         if groups is not None:
-            conditions = Constraints.of(
-                self.names_, self.contains, self.without, self.exponents, self.functions
-            )
             refuse_with_groups(
                 {
                     "units of measurement": unit is not None or self.X_units is not None,
                     "x_err": x_err is not None,
                     "bootstrap": bool(self.bootstrap),
                     "y_err and a form": self.form is not None and y_err is not None,
-                    "conditions on the form": bool(conditions),
                 }
             )
             if self.form is not None:
                 return search_form_groups(self.form, x, y, groups, self.names_, seed=seed)
             return search_groups(
-                x, y, groups, self.names_, seed=seed, max_time=limit, stages=self.stages, y_err=y_err
+                x,
+                y,
+                groups,
+                self.names_,
+                seed=seed,
+                max_time=limit,
+                stages=self.stages,
+                y_err=y_err,
+                contains=self.contains,
+                without=self.without,
+                exponents=self.exponents,
+                functions=self.functions,
             ).selected(self.select)
         if self.form is not None:
             return search_form(
