@@ -14,6 +14,7 @@ from functools import cache
 
 import numpy as np
 import sympy
+from numpy.typing import NDArray
 
 from benchmarks import harness
 from benchmarks.feynman import FRESH, RIGHT, FeynmanLaw, error_of, form_error, laws
@@ -21,7 +22,7 @@ from benchmarks.harness import Row, option
 from benchmarks.laws.operon import operon
 from benchmarks.laws.rivals import gplearn
 from nalm.discover import Discovery, search
-from nalm.discover.law.expression import Array, Node
+from nalm.discover.law.expression import Node
 from nalm.discover.law.from_sympy import from_sympy
 from nalm.errors import NALMError
 
@@ -133,7 +134,7 @@ def one(job: Job) -> Trial:
     )
 
 
-def _caught(found: Discovery, far: Array) -> float:
+def _caught(found: Discovery, far: NDArray[np.int_]) -> float:
     rows = found.certificate.tested.rpartition("left out: row")[2]
     words = rows.replace(",", " ").replace(".", " ").split()
     return float(np.mean([str(1 + row) in words for row in far]))

@@ -58,6 +58,9 @@ def fit(
         str | None,
         typer.Option(help="The only functions that the law may have: exp,log; or none. Default: all."),
     ] = None,
+    constants: Annotated[
+        str, typer.Option(help="Constants of nature to offer for numbers and use in --form: R,g,k_B.")
+    ] = "",
     select: Annotated[
         str, typer.Option(help="Which law of the front: evidence, knee, accurate, or its place: 0, 1, ...")
     ] = "evidence",
@@ -105,6 +108,7 @@ def fit(
         without=_listed(without, table.names),
         exponents=exponents,
         functions=None if functions is None else [f for f in _listed(functions) if f != "none"],
+        constants=_listed(constants),
         random_state=seed,
     )
     found = _search(regressor, table, errors)

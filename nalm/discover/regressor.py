@@ -21,6 +21,7 @@ from nalm.discover.fitted import FittedLaws
 from nalm.discover.form.search import search_form, search_form_groups
 from nalm.discover.grouped.search import search_groups
 from nalm.discover.law.names import check_count, check_distinct, clean_names
+from nalm.discover.law.nature import named, with_constants
 from nalm.errors import NALMError
 
 try:
@@ -62,6 +63,9 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         Which exponents the law may have.
     functions : sequence of str or None
         The functions that the law may have, such as ``("exp",)``; () is none, None (default) is all.
+    constants : sequence of str
+        Constants of nature, such as ``("R", "g", "k_B")``: their symbols have their values in SI units in ``form``, and
+        ``offered_`` lists the fitted numbers that agree with one of them, if the columns are in SI units.
     random_state : int, RandomState or None
         Which rows are held out, and random starts. None is 0: a fit is always the same.
     verbose : int
@@ -99,6 +103,7 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         without: Sequence[str] = (),
         exponents: str = "any",
         functions: Sequence[str] | None = None,
+        constants: Sequence[str] = (),
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -115,6 +120,7 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         self.without = without
         self.exponents = exponents
         self.functions = functions
+        self.constants = constants
         self.random_state = random_state
         self.verbose = verbose
 
@@ -151,6 +157,7 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         targets = y.reshape(len(y), -1).T
         units = units_of(self.y_unit, len(targets))
         seed = seed_of(self.random_state)
+        named(self.constants)  # refuse unknown ones before the search
         found: list[FittedLaw] = []
         for k, target in enumerate(targets):
             given = max((end - time.monotonic()) / (len(targets) - k), 1e-3)
@@ -173,6 +180,7 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         """Search for the law of one output, or fit the given form to it; ``errors`` are those of y and of x."""
         limit = None if self.max_time is None else seconds
         y_err, x_err = errors
+        form = None if self.form is None else with_constants(self.form, self.constants, self.names_)
         if groups is not None:
             refuse_with_groups(
                 {
@@ -182,8 +190,8 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
                     "y_err and a form": self.form is not None and y_err is not None,
                 }
             )
-            if self.form is not None:
-                return search_form_groups(self.form, x, y, groups, self.names_, seed=seed)
+            if form is not None:
+                return search_form_groups(form, x, y, groups, self.names_, seed=seed)
             return search_groups(
                 x,
                 y,
@@ -198,9 +206,9 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
                 exponents=self.exponents,
                 functions=self.functions,
             ).selected(self.select)
-        if self.form is not None:
+        if form is not None:
             return search_form(
-                self.form,
+                form,
                 x,
                 y,
                 self.names_,

@@ -42,6 +42,8 @@ class Form:
 def read_form(text: str, columns: Sequence[str]) -> Form:
     """Read a form such as "a*T*n/V + b" or "log(y) = a - b*x"; a name that is no column is a parameter.
 
+    A form without parameters is a law that is tested as it is.
+
     >>> form = read_form("a*T*n/V + b", ["n", "T", "V"])
     >>> form.parameters, form.expression
     (('a', 'b'), T*a*n/V + b)
@@ -62,8 +64,6 @@ def read_form(text: str, columns: Sequence[str]) -> Form:
     parameters = tuple(n for n in names if n not in columns)
     if not used:
         raise NALMError(f"The form {text[:80]!r} uses no column. Known: {', '.join(columns)}.")
-    if not parameters:
-        raise NALMError(f"The form {text[:80]!r} has no parameter to fit: name one, as in a*x + b.")
     return Form(expression, tuple(columns), parameters, of_logarithm)
 
 

@@ -25,11 +25,13 @@ from nalm.discover.stages.shapes import Shape, evaluated
 
 FITS = 4  # functions of an argument that are refined
 FAINT = 0.02  # of the spread of y: a logarithm that moves y by less is left out of a further candidate
-LOGARITHMS = [  # of a power of exp is no function
-    Shape(shape.name, lambda u, g=shape.node: Function("log", g(u)))
-    for shape in SHAPES
-    if shape.name != "exp"
-]
+
+
+def _logarithm_of(shape: Shape) -> Shape:
+    return Shape(shape.name, lambda u: Function("log", shape.node(u)))
+
+
+LOGARITHMS = [_logarithm_of(shape) for shape in SHAPES if shape.name != "exp"]  # that of exp is no function
 
 
 def logarithm(problem: Problem) -> Iterator[Node]:
