@@ -108,6 +108,7 @@ def test_mistakes_about_groups_are_sentences():
         NALMRegressor(stages=["additive"]).fit(x, y).predict(x, groups=[1] * 8)
 
 
+@pytest.mark.slow
 def test_conditions_on_the_form_hold_in_groups_too():
     other = np.random.default_rng(3).uniform(1, 2, len(TIMES))
     x = np.column_stack([TIMES, other])
