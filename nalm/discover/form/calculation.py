@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from nalm.discover.form.text import SYMPY
+from nalm.discover.law.from_sympy import SYMPY
 from nalm.discover.law.functions import FUNCTIONS
 from nalm.errors import NALMError
 
