@@ -10,12 +10,8 @@ from nalm.cli.app import Json, app, print_json
 from nalm.cli.stopping import code
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from nalm.cli.tabular import Table
+    from nalm.cli.tabular import Errors, Table
     from nalm.discover.regressor import NALMRegressor
-
-    Errors = tuple[np.ndarray | None, np.ndarray | None]  # of y and of x
 
 
 @app.command()
@@ -62,6 +58,9 @@ def fit(
         str | None,
         typer.Option(help="The only functions that the law may have: exp,log; or none. Default: all."),
     ] = None,
+    constants: Annotated[
+        str, typer.Option(help="Constants of nature to offer for numbers and use in --form: R,g,k_B.")
+    ] = "",
     select: Annotated[
         str, typer.Option(help="Which law of the front: evidence, knee, accurate, or its place: 0, 1, ...")
     ] = "evidence",
@@ -87,11 +86,11 @@ def fit(
         from nalm.report import fit_page
 
         fit_page.needed()
-    of_columns = _pairs(x_error)
+    of_columns = tabular.pairs(x_error, "--x-error")
     beside = dict.fromkeys([*([error] if error else []), *of_columns.values()])
     named = ",".join([columns, *beside]) if columns else None
     table = tabular.read(data, target, named, groups or None)
-    table, errors = _without(table, error, of_columns)
+    table, errors = tabular.without_errors(table, error, of_columns)
     if not json:
         fit_screen.print_warnings(table)
     x_unit, y_units = _units(x_units, table.names), _units(y_unit, table.targets)
@@ -111,6 +110,7 @@ def fit(
         exponents=exponents,
         functions=None if functions is None else [f for f in _listed(functions) if f != "none"],
         n_jobs=jobs,
+        constants=_listed(constants),
         random_state=seed,
     )
     found = _search(regressor, table, errors)
@@ -171,44 +171,6 @@ def _of_headers(names: Sequence[str]) -> list[str]:
             f"The header {without[0]!r} has no unit: write it as {without[0]} [1] if it is a number."
         )
     return [in_header(n) or "1" for n in names]
-
-
-def _pairs(text: str) -> dict[str, str]:
-    """Read pairs of columns and their errors.
-
-    >>> _pairs("a=da, b=db")
-    {'a': 'da', 'b': 'db'}
-    """
-    from nalm.errors import NALMError
-
-    parts = [part.partition("=") for part in text.split(",")] if text.strip() else []
-    if wrong := [name for name, sign, error in parts if not (name.strip() and sign and error.strip())]:
-        raise NALMError(f"--x-error names pairs such as a=da,b=db, got {wrong[0].strip()!r}.")
-    return {name.strip(): error.strip() for name, _, error in parts}
-
-
-def _without(table: "Table", error: str, of_columns: dict[str, str]) -> "tuple[Table, Errors]":
-    """Take the columns of standard errors out of a table; return both: the errors of y, and of x or None."""
-    from dataclasses import replace
-
-    import numpy as np
-
-    from nalm.errors import unknown
-
-    beside = [*([error] if error else []), *of_columns.values()]
-    for name in beside:
-        if name not in table.names:
-            raise unknown("column of errors", name, table.names)
-    kept = [k for k, name in enumerate(table.names) if name not in beside]
-    names = tuple(table.names[k] for k in kept)
-    x_err = np.zeros((len(table.x), len(names))) if of_columns else None
-    for name, of in of_columns.items():
-        if name not in names:
-            raise unknown("column with an error", name, names)
-        assert x_err is not None
-        x_err[:, names.index(name)] = table.x[:, table.names.index(of)]
-    y_err = table.x[:, table.names.index(error)] if error else None
-    return replace(table, names=names, x=table.x[:, kept]), (y_err, x_err)
 
 
 def _listed(text: str, columns: Sequence[str] = ()) -> list[str]:

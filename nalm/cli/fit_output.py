@@ -49,6 +49,10 @@ def _law(found: "NALMRegressor", table: "Table", k: int) -> dict[str, Any]:
         "renamed": {n: columns[n] for n in law.inputs if columns[n] != n},
         "r2": explained_share(*values(found, table, k)),
         "constants": [_constant(c) for c in found.found_[k].equations[0].constants],
+        "offered": [
+            {"value": n.value, "symbol": c.symbol, "constant": str(c)}
+            for n, c in (found.offered_[k] if found.several_ else found.offered_)
+        ],
         "groups": _groups(found, k),
         "alternatives": list(certificate.alternatives),
         "advice": certificate.advice,
@@ -93,6 +97,9 @@ def certainty(law: dict[str, Any]) -> list[str]:
         )
         value = f"{c['name']} = {c['value']:.10g}" if c["name"] else f"{c['value']:.6g}"
         sentences.append(f"{value} is {known}.")
+    sentences += [
+        f"{c['value']:.6g} may be {c['constant']}, if the columns are in SI units." for c in law["offered"]
+    ]
     if law["alternatives"]:
         sentences.append(f"The data cannot tell it from: {'; '.join(map(short, law['alternatives']))}.")
     if law.get("advice"):
@@ -145,6 +152,20 @@ def format_share(share: float | None) -> str:
     return f"The law explains {word} of the variance."
 
 
+def along_column(found: "NALMRegressor", table: "Table", k: int) -> "tuple[int, np.ndarray] | None":
+    """Return the only column that a law uses and rows along its range; None if it uses several or none."""
+    import numpy as np
+
+    fitted = found.found_[k]
+    used = [found.names_.index(n) for n in fitted.law.inputs if n in found.names_]
+    if len(used) != 1 or fitted.groups is not None:
+        return None
+    column = table.x[:, used[0]]
+    grid = np.tile(np.median(table.x, 0), (GRID, 1))
+    grid[:, used[0]] = np.linspace(column.min(), column.max(), GRID)
+    return used[0], grid
+
+
 def _figures(found: "NALMRegressor", table: "Table", law: dict[str, Any], k: int) -> dict[str, Any]:
     """Return the figures of a law: with intervals unless it is exact, and over its column if it has one only."""
     import numpy as np
@@ -155,13 +176,10 @@ def _figures(found: "NALMRegressor", table: "Table", law: dict[str, Any], k: int
     known = law["verdict"] != "exact" and (fitted.uncertainty is not None or fitted.groups is not None)
     with np.errstate(all="ignore"):
         ends = fitted.interval(table.x, table.labels) if known else None
-        used = [found.names_.index(n) for n in fitted.law.inputs if n in found.names_]
-        if len(used) == 1 and fitted.groups is None:
-            column = table.x[:, used[0]]
-            grid = np.tile(np.median(table.x, 0), (GRID, 1))
-            grid[:, used[0]] = np.linspace(column.min(), column.max(), GRID)
+        if (along := along_column(found, table, k)) is not None:
+            i, grid = along
             band = fitted.interval(grid) if known else None
-            curve = fit_page.Curve(table.names[used[0]], column, grid[:, used[0]], fitted.predict(grid), band)
+            curve = fit_page.Curve(table.names[i], table.x[:, i], grid[:, i], fitted.predict(grid), band)
     front = [(e.size, json_number(e.error), short(e.formula)) for e in fitted.equations[: SHOWN + 1]]
     return fit_page.figures(law["target"], *values(found, table, k), ends, curve, front)
 

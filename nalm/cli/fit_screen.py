@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from nalm.cli import screen
-from nalm.cli.fit_output import certainty, format_share, short, values
+from nalm.cli.fit_output import along_column, certainty, format_share, short, values
 
 if TYPE_CHECKING:
     from nalm.cli.tabular import Table
@@ -27,6 +27,7 @@ def print_warnings(table: "Table") -> None:
 
 def print_result(found: "NALMRegressor", table: "Table", result: dict[str, Any]) -> None:
     """Print the law, its certificate, the other candidates and two plots, at most 80 columns wide."""
+    import numpy as np
     from rich import box
     from rich.console import Console
     from rich.table import Table as Grid
@@ -60,6 +61,12 @@ def print_result(found: "NALMRegressor", table: "Table", result: dict[str, Any])
         y, predicted = values(found, table, k)
         name = shown(law["target"])[:12]
         left = textplot.scatter(y, predicted, title=f"law over {name}", braille=braille)
+        if (along := along_column(found, table, k)) is not None:
+            i, grid = along
+            title = f"{name} and law over {shown(table.names[i])}"
+            with np.errstate(all="ignore"):
+                curve = grid[:, i], found.found_[k].predict(grid)
+            left = textplot.scatter(table.x[:, i], y, curve=curve, title=title, braille=braille)
         right = textplot.scatter(y, y - predicted, title=f"{name} - law, over {name}", braille=braille)
         side_by_side(left, right)
 

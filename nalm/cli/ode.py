@@ -22,6 +22,9 @@ def ode_command(
     run: Annotated[
         str, typer.Option(help="A column that numbers the trajectories, if there are several.")
     ] = "",
+    error: Annotated[
+        str, typer.Option(help="Columns with the standard errors of the variables: a=da,b=db.")
+    ] = "",
     restarts: Annotated[int, typer.Option(help="Searches from other weights; the best is taken.")] = 10,
     max_time: Annotated[float, typer.Option(help="Seconds for the search.")] = 60.0,
     seed: Annotated[int, typer.Option(help="For the restarts.")] = 0,
@@ -32,17 +35,25 @@ def ode_command(
     from nalm import ode
     from nalm.cli import fit_screen, tabular
     from nalm.discover.law.names import clean_names
+    from nalm.errors import NALMError
 
     tabular.refuse_overwriting(data, save)
     extra = f",{run}" if run else ""
-    table = tabular.read(data, f"{time}{extra}", columns or None)
+    errors = tabular.pairs(error, "--error")
+    named = ",".join([columns, *dict.fromkeys(errors.values())]) if columns else None
+    table = tabular.read(data, f"{time}{extra}", named)
+    table, (_, x_err) = tabular.without_errors(table, "", errors)
+    if without := [n for n in table.names if errors and n not in errors]:
+        raise NALMError(f"Column {without[0]} has no error: name one for each variable, or use --columns.")
     if not json:
         fit_screen.print_warnings(table)
     names = clean_names(table.names)
     t, x = _trajectories(table.x, table.y, bool(run))
+    if x_err is not None:
+        x_err = _trajectories(x_err, table.y, bool(run))[1]
     try:
         with fit_screen.elapsed_time(max_time):
-            found = ode.fit(t, x, names, restarts=restarts, max_time=max_time, seed=seed)
+            found = ode.fit(t, x, names, x_err=x_err, restarts=restarts, max_time=max_time, seed=seed)
     except KeyboardInterrupt as stopped:
         typer.echo("Stopped. --max-time ends a search with its best system.", err=True)
         raise typer.Exit(code(stopped)) from None

@@ -11,12 +11,14 @@ Array = NDArray[np.float64]
 # bits of the dots of a braille character, by row and column
 DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 DENSITY = " .:*#"  # one, few, many points in a place, where there is no braille
+CURVE = "·", "-"  # a line, in places without points; the second where there is no braille
 
 
 def scatter(
     x: ArrayLike,
     y: ArrayLike,
     *,
+    curve: tuple[ArrayLike, ArrayLike] | None = None,
     title: str = "",
     width: int = 39,
     height: int = 10,
@@ -24,7 +26,7 @@ def scatter(
 ) -> list[str]:
     """Lines of text, at most ``width`` wide: a title, ``height`` lines of points, and the ends of both axes.
 
-    Points that are not finite are left out.
+    Points that are not finite are left out. ``curve`` is a line through many points, drawn behind the others.
 
     >>> print("\\n".join(scatter([0, 1, 2], [0, 1, 4], width=16, height=3, title="y over x")))
     y over x
@@ -38,7 +40,10 @@ def scatter(
     shown = np.isfinite(x) & np.isfinite(y)
     if not shown.any():
         return [title[:width], "(no points)"[:width]]
-    (left, right), (low, high) = _ends(x[shown]), _ends(y[shown])
+    along, values = (np.asarray(v, np.float64).ravel() for v in curve or ((), ()))
+    there = np.isfinite(along) & np.isfinite(values)
+    along, values = along[there], values[there]
+    (left, right), (low, high) = _ends(np.r_[x[shown], along]), _ends(np.r_[y[shown], values])
     ends = [f"{high:.3g}", f"{low:.3g}"]
     margin = max(map(len, ends)) + 1
     inner = width - margin - 2
@@ -47,6 +52,9 @@ def scatter(
         _places(y[shown], low, high, height, braille, 4),
     )
     field = _braille(across, down, inner, height) if braille else _signs(across, down, inner, height)
+    if len(along):
+        places = _places(along, left, right, inner, False), _places(values, low, high, height, False)
+        field = _behind(field, *places, CURVE[not braille])
     bar, corner, line = ("│", "└", "─") if braille else ("|", "+", "-")
     labels = [ends[0], *[""] * (height - 2), ends[1]] if height > 1 else [ends[0]]
     if low == high:
@@ -55,6 +63,15 @@ def scatter(
     first, last = f"{left:.3g}", f"{right:.3g}"
     axis = first if left == right else f"{first}{last:>{max(inner - len(first), len(last) + 1)}}"
     return [title[:width], *lines, " " * (margin + 1) + corner + line * inner, " " * (margin + 2) + axis]
+
+
+def _behind(field: list[str], across: NDArray[np.intp], down: NDArray[np.intp], sign: str) -> list[str]:
+    """Draw signs where a field is empty."""
+    cells = [list(row) for row in field]
+    for i, j in zip((len(field) - 1 - down).tolist(), across.tolist(), strict=True):
+        if cells[i][j] == " ":
+            cells[i][j] = sign
+    return ["".join(row) for row in cells]
 
 
 def beside(left: Sequence[str], right: Sequence[str], width: int = 41) -> list[str]:

@@ -11,6 +11,7 @@ from nalm.discover.discovery import FittedLaw
 from nalm.discover.law import Law
 from nalm.discover.law.code import to_c, to_excel, to_numpy
 from nalm.discover.law.files import load, save
+from nalm.discover.law.nature import offered
 
 if TYPE_CHECKING:
     import torch
@@ -26,6 +27,8 @@ class FittedLaws:
     n_features_in_: int
     seconds_: float
     feature_names_in_: Any
+    constants: Sequence[str]
+    X_units: Sequence[str] | None
 
     def _check(self) -> None:
         from sklearn.utils.validation import check_is_fitted
@@ -56,6 +59,12 @@ class FittedLaws:
     def groups_(self) -> Any:
         """The own constants of each group, by label and name, with their intervals; None without groups."""
         return self._each([None if f.groups is None else f.groups.own for f in self.found_])
+
+    @property
+    def offered_(self) -> Any:
+        """Pairs of a fitted number of the law and a constant of nature that it agrees with."""
+        units = self.X_units is not None
+        return self._each([offered(f.equations[0].constants, self.constants, units) for f in self.found_])
 
     def sympy(self) -> Any:
         """Return the law in SymPy."""

@@ -18,6 +18,7 @@ from nalm.discover.law.expression import Node, Sum, evaluate, numbers, size
 from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem, TimeUpError
 from nalm.discover.selection.answer import SMALL, Listed, Selection, uncertainty_of
+from nalm.discover.selection.rounding import as_near, with_fewer_digits
 from nalm.discover.selection.rows import Observations, distinct
 from nalm.discover.selection.structure import structure
 
@@ -98,6 +99,7 @@ class Met:
             self.remember(node, stage)
         if before is not None and node == before[0]:
             return before
+        node = self.shorter(node, stage)
         words = (
             ""
             if self.problem.constraints.allows(node)
@@ -113,6 +115,14 @@ class Met:
             certificate = replace(certificate, verdict=Verdict.NONE, tested=words + certificate.tested)
         return node, certificate, stage
 
+    def shorter(self, node: Node, stage: str) -> Node:
+        """Return a law without the digits that do not matter, and record it."""
+        x, y = self.problem.x, self.problem.y
+        short = tidied(with_fewer_digits(node, as_near(node, x, y)))
+        short = short if self.rule.allows(short) else node
+        self.remember(short, stage)
+        return short
+
     def front(self, chosen: Node) -> list[Listed]:
         """Return the chosen law, then those of other structure that no smaller law is as near as, best first."""
         allowed = filter(self.problem.constraints.allows, self.met)
@@ -124,6 +134,7 @@ class Met:
                 seen.add(form)
                 kept.append(node)
         laws = [chosen, *sorted(kept, key=self.score)[: LISTED - 1]]
+        laws = [chosen, *(self.shorter(n, self.met[n][1]) for n in laws[1:])]
         return [Listed(n, *self.met[n]) for n in laws]
 
     def by_evidence(self, before: Chosen, names: Sequence[str], began: float) -> tuple[Chosen, list[Listed]]:

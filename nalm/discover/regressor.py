@@ -15,13 +15,13 @@ from nalm.discover.arguments import (
     seed_of,
     units_of,
 )
-from nalm.discover.constraints import Constraints
 from nalm.discover.discovery import Equation as Equation
 from nalm.discover.discovery import FittedLaw
 from nalm.discover.fitted import FittedLaws
 from nalm.discover.form.search import search_form, search_form_groups
 from nalm.discover.grouped.search import search_groups
 from nalm.discover.law.names import check_count, check_distinct, clean_names
+from nalm.discover.law.nature import named, with_constants
 from nalm.errors import NALMError
 
 try:
@@ -66,6 +66,9 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
     n_jobs : int or None
         How many processes try stages of the search at the same time; -1 one on each core, None (default) one.
         The law is the same; what takes seconds, such as nested laws, is found sooner.
+    constants : sequence of str
+        Constants of nature, such as ``("R", "g", "k_B")``: their symbols have their values in SI units in ``form``, and
+        ``offered_`` lists the fitted numbers that agree with one of them, if the columns are in SI units.
     random_state : int, RandomState or None
         Which rows are held out, and random starts. None is 0: a fit is always the same.
     verbose : int
@@ -104,6 +107,7 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         exponents: str = "any",
         functions: Sequence[str] | None = None,
         n_jobs: int | None = None,
+        constants: Sequence[str] = (),
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -121,6 +125,7 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         self.exponents = exponents
         self.functions = functions
         self.n_jobs = n_jobs
+        self.constants = constants
         self.random_state = random_state
         self.verbose = verbose
 
@@ -157,6 +162,7 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         targets = y.reshape(len(y), -1).T
         units = units_of(self.y_unit, len(targets))
         seed = seed_of(self.random_state)
+        named(self.constants)  # refuse unknown ones before the search
         found: list[FittedLaw] = []
         for k, target in enumerate(targets):
             given = max((end - time.monotonic()) / (len(targets) - k), 1e-3)
@@ -179,27 +185,35 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         """Search for the law of one output, or fit the given form to it; ``errors`` are those of y and of x."""
         limit = None if self.max_time is None else seconds
         y_err, x_err = errors
+        form = None if self.form is None else with_constants(self.form, self.constants, self.names_)
         if groups is not None:
-            conditions = Constraints.of(
-                self.names_, self.contains, self.without, self.exponents, self.functions
-            )
             refuse_with_groups(
                 {
                     "units of measurement": unit is not None or self.X_units is not None,
                     "x_err": x_err is not None,
                     "bootstrap": bool(self.bootstrap),
                     "y_err and a form": self.form is not None and y_err is not None,
-                    "conditions on the form": bool(conditions),
                 }
             )
-            if self.form is not None:
-                return search_form_groups(self.form, x, y, groups, self.names_, seed=seed)
+            if form is not None:
+                return search_form_groups(form, x, y, groups, self.names_, seed=seed)
             return search_groups(
-                x, y, groups, self.names_, seed=seed, max_time=limit, stages=self.stages, y_err=y_err
+                x,
+                y,
+                groups,
+                self.names_,
+                seed=seed,
+                max_time=limit,
+                stages=self.stages,
+                y_err=y_err,
+                contains=self.contains,
+                without=self.without,
+                exponents=self.exponents,
+                functions=self.functions,
             ).selected(self.select)
-        if self.form is not None:
+        if form is not None:
             return search_form(
-                self.form,
+                form,
                 x,
                 y,
                 self.names_,

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ class Trajectories:
     names: tuple[str, ...]
     t: tuple[Array, ...]
     x: tuple[Array, ...]  # each (samples, variables)
+    errors: tuple[Array, ...] = ()  # the standard errors of x, if they are given
 
     @property
     def moving(self) -> list[int]:
@@ -49,7 +51,9 @@ class Trajectories:
         x = [x[r][:, self.moving] / sizes for x, r in zip(self.x, rows, strict=True)]
         run = np.concatenate([np.full(len(part), k) for k, part in enumerate(t)])
         states = np.concatenate(x)
-        return Samples(np.concatenate(t), states, run, np.ones(len(run)), states.std(0))
+        errors = [e[r][:, self.moving] / sizes for e, r in zip(self.errors, rows, strict=bool(self.errors))]
+        error = np.concatenate(errors) if errors else None
+        return Samples(np.concatenate(t), states, run, np.ones(len(run)), states.std(0), error=error)
 
     def notes(self) -> list[str]:
         """Return flags about the data, one text each."""
@@ -73,8 +77,8 @@ def _thinned(count: int, stride: int) -> np.ndarray:
     return np.arange(0, count, min(stride, max(1, (count - 1) // (FEWEST_OF_SEVERAL - 1))))
 
 
-def checked(t: Any, x: Any, names: Sequence[str] | None) -> Trajectories:
-    """Check trajectories given as arrays or lists of arrays."""
+def checked(t: Any, x: Any, names: Sequence[str] | None, x_err: Any = None) -> Trajectories:
+    """Check trajectories given as arrays or lists of arrays, and the standard errors of their states."""
     several = _several(x) or _several(t, 1)
     xs = list(x) if several else [x]
     ts = list(t) if _several(t, 1) else [t] * len(xs)
@@ -98,7 +102,9 @@ def checked(t: Any, x: Any, names: Sequence[str] | None) -> Trajectories:
         )
     if names is None:
         names = ("x", "y", "z")[:width] if width <= 3 else [f"x{i + 1}" for i in range(width)]
-    data = Trajectories(check_names(names, width), tuple(a for a, _ in found), tuple(b for _, b in found))
+    states = tuple(b for _, b in found)
+    errors = () if x_err is None else _errors(x_err, states, several)
+    data = Trajectories(check_names(names, width), tuple(a for a, _ in found), states, errors)
     if not data.moving:
         raise NALMError(
             "No variable ever changes: a constant trajectory says nothing of its equations, give one that moves."
@@ -114,6 +120,26 @@ def _several(x: Any, dimensions: int = 2) -> bool:
         return len(x) > 0 and np.ndim(x[0]) >= dimensions
     except (TypeError, KeyError, ValueError, IndexError):
         return False
+
+
+def _errors(x_err: Any, states: Sequence[Array], several: bool) -> tuple[Array, ...]:
+    """Return a standard error for each value, given as a number, one for each variable, or one for each value."""
+    given = list(x_err) if several and _several(x_err, 1) else [x_err] * len(states)
+    if len(given) != len(states):
+        raise NALMError(f"x_err is given for {len(given)} of {len(states)} trajectories: give it for each.")
+    found = []
+    for k, (error, x) in enumerate(zip(given, states, strict=True)):
+        which = f" of trajectory {k}" if several else ""
+        size = _real("x_err", error, which)
+        size = size[:, None] if size.shape == (len(x),) and x.shape[1] == 1 else size
+        if size.shape not in ((), x.shape[1:], x.shape):
+            raise NALMError(
+                f"x_err{which} needs the shape of x, {x.shape}, or one number for each variable, got {size.shape}."
+            )
+        if not (size > 0).all():
+            raise NALMError(f"x_err{which} must be above 0, got {size.min():.6g}: drop such samples.")
+        found.append(np.array(np.broadcast_to(size, x.shape)))
+    return tuple(found)
 
 
 def _one(t: Any, x: Any, which: str) -> tuple[Array, Array]:
@@ -142,6 +168,10 @@ def _one(t: Any, x: Any, which: str) -> tuple[Array, Array]:
 def _real(name: str, value: Any, which: str) -> Array:
     try:
         array = np.asarray(value)
+        if array.dtype.kind == "M" or (
+            array.dtype.kind == "O" and array.size and isinstance(array.flat[0], date)
+        ):
+            array = (array.astype("datetime64[us]") - np.datetime64("2000-01-01")) / np.timedelta64(1, "D")
         if array.dtype.kind not in "fiubO":
             raise TypeError(f"it holds {array.dtype}")
         array = array.astype(np.float64)

@@ -31,13 +31,16 @@ def fit(
     x: Any,
     names: Sequence[str] | None = None,
     *,
+    x_err: Any = None,
     restarts: int = RESTARTS,
     max_time: float = MAX_TIME,
     seed: int = 0,
 ) -> System:
     """Find a sparse system of ordinary differential equations behind one or several trajectories.
 
-    ``t`` is (samples,) and ``x`` (samples, variables), or both are lists of such arrays, one per trajectory. Terms
+    ``t`` is (samples,) and ``x`` (samples, variables), or both are lists of such arrays, one per trajectory. Times may
+    be dates, which count as days. ``x_err`` is the standard error of x: one number, one for each variable, or an array
+    as x; without it the noise is estimated: equal, a share of the value, or that of counts. Terms
     are products of real powers, which can be divided by K + a variable; where these do not suffice, polynomials, other
     saturations and elementary functions. The verdict, flags and intervals of the result say how far to trust it. The
     search ends after ``max_time`` seconds with the best system so far.
@@ -52,7 +55,7 @@ def fit(
         raise NALMError(f"restarts is a whole number of 1 or more, got {restarts!r}.")
     if not 0 < max_time < np.inf:
         raise NALMError(f"max_time is a number of seconds above 0, got {max_time!r}.")
-    data = checked(t, x, names)
+    data = checked(t, x, names, x_err)
     clock = Clock(began + 0.7 * max_time)
     with np.errstate(all="ignore"):  # what is not finite is not followed
         search = prepared(data.samples(), data.scales()[0], clock)

@@ -23,15 +23,18 @@ class SampleNoise:
     power: float
     floor: Array  # of each variable: the noise does not get smaller for smaller values
     unit: Array  # of each variable: mean square of what ``relative`` returns is 1 on the samples
+    given: Array | None = None  # relative sizes of the samples themselves, (n, d), if their errors are given
 
     def relative(self, states: Array) -> Array:
-        """Return how large the noise of states (n, d) is beside its mean over the samples."""
+        """Return how large the noise of states (n, d), those of the samples, is beside its mean over the samples."""
+        if self.given is not None:
+            return self.given
         return np.asarray(np.maximum(np.abs(states), self.floor) ** self.power / self.unit)
 
     def weights(self, states: Array) -> Array | None:
         """Return the relative noise of states, variables compared too; None if it is the same for all."""
         apart = self._apart()
-        if not self.power and not apart:
+        if not self.uneven and not apart:
             return None
         between = self.size / np.sqrt(self.mean_square) if apart else np.ones_like(self.size)
         return self.relative(states) * between
@@ -42,17 +45,30 @@ class SampleNoise:
         apart = self._apart()
         return float(np.exp(2 * np.mean(np.log(self.size))) if apart else np.mean(self.size**2))
 
+    @property
+    def uneven(self) -> bool:
+        """True if the noise differs between samples of a variable."""
+        return self.power > 0 or self.given is not None
+
     def _apart(self) -> bool:
-        return bool(self.size.max() > APART * self.size.min() and self.size.min() > LEAST)
+        return self.given is not None or bool(
+            self.size.max() > APART * self.size.min() and self.size.min() > LEAST
+        )
 
     @property
     def words(self) -> str:
         """The kind of noise in words; empty if it is equal everywhere."""
-        return KINDS[self.power] if self.power else ""
+        return "given" if self.given is not None else KINDS[self.power] if self.power else ""
 
 
 def estimated(samples: Samples, levels: Array) -> SampleNoise:
-    """Estimate the noise; ``levels`` are the smoothed samples. The likeliest kind is taken if it is clearly so."""
+    """Estimate the noise; ``levels`` are the smoothed samples. The likeliest kind is taken if it is clearly so.
+
+    Standard errors that are given are the noise.
+    """
+    if samples.error is not None:
+        unit = np.sqrt(np.mean(samples.error**2, axis=0))
+        return SampleNoise(unit / samples.spread, 0.0, np.zeros_like(unit), unit, samples.error / unit)
     runs = zip(samples.first, [*samples.first[1:], len(samples.t)], strict=True)
     slices = [slice(a, b) for a, b in runs]
     left = np.concatenate([deviations(samples.t[s], samples.x[s]) for s in slices])

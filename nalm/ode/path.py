@@ -27,7 +27,7 @@ def splined(samples: Samples) -> Path:
     """Fit a spline to every run, smoothed by cross-validation where that changes more than the uncertainty."""
     nodes, between, unsure = _splines(samples, None)
     noise = estimated(samples, nodes)
-    if noise.power:
+    if noise.uneven:
         nodes, between, unsure = _splines(samples, noise.relative(nodes))
     return Path(nodes, between, unsure, noise)
 

@@ -146,7 +146,7 @@ def _whitening(j: int, path: Path, samples: Samples) -> Array:
     size = np.abs(np.diff(samples.x, axis=0)[inner])
     relative = (path.unsure / samples.spread).max(1)
     doubt = relative * (size[:, j] + 0.1 * size.max(1)) + 1e-7 * samples.spread[j]
-    noisy = difference * path.noise.relative(path.nodes)[:, j] if path.noise.power else difference
+    noisy = difference * path.noise.relative(path.nodes)[:, j] if path.noise.uneven else difference
     covariance = (path.noise.size[j] * samples.spread[j]) ** 2 * noisy @ noisy.T + np.diag(doubt**2)
     return np.linalg.inv(np.linalg.cholesky(covariance)) * np.sqrt(weight)
 

@@ -30,6 +30,7 @@ class Samples:
     spread: Array  # of each variable (d,)
     tolerance: float = 1e-8  # of the integration: far below the noise
     relative: Array | None = None  # size of the noise of each value beside others, (n, d)
+    error: Array | None = None  # standard error of each value, if it is given, (n, d)
 
     @property
     def scale(self) -> Array:

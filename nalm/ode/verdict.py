@@ -55,7 +55,7 @@ def assess(
     every = np.concatenate(off)
     residual = tuple(np.sqrt(np.mean(every**2, 0)).tolist())
     worst = float(np.abs(every).max())
-    even = [o / _relative(search, data, s) for o, s in zip(off, simulated, strict=True)]
+    even = [o / _relative(search, data, k, s) for k, (o, s) in enumerate(zip(off, simulated, strict=True))]
     evened = np.sqrt(np.mean(np.concatenate(even) ** 2, 0))
     try:
         forecast = _forecast(search, shot, data, unscaled, left)
@@ -83,10 +83,13 @@ def assess(
     return Assessment(verdict, tested + ".", residual, forecast, tuple(flags))
 
 
-def _relative(search: SystemSearch, data: Trajectories, states: Array) -> Array:
-    """Return the relative size of the noise at states of all variables, in the units of the data."""
-    out = np.ones_like(states)
-    out[:, data.moving] = search.path.noise.relative(states[:, data.moving] / data.scales()[0])
+def _relative(search: SystemSearch, data: Trajectories, k: int, states: Array) -> Array:
+    """Return the relative size of the noise at states of all variables of trajectory k, in the units of the data."""
+    out, noise = np.ones_like(states), search.path.noise
+    if data.errors:
+        out[:, data.moving] = data.errors[k][:, data.moving] / data.scales()[0] / noise.unit
+    else:
+        out[:, data.moving] = noise.relative(states[:, data.moving] / data.scales()[0])
     return out
 
 
@@ -160,7 +163,7 @@ def _forecast(
         tail = t > t[0] + (t[-1] - t[0]) * HEAD
         states = system.simulate(t, start, max_time=max(0.4 * left(), 0.02))
         spread = np.where(data.spread > 0, data.spread, 1.0)
-        off.append(((x - states) / spread / _relative(search, data, states))[tail])
+        off.append(((x - states) / spread / _relative(search, data, k, states))[tail])
     return float(np.sqrt(np.mean(np.concatenate(off)[:, data.moving] ** 2)))
 
 

@@ -54,3 +54,17 @@ def test_mistakes_are_sentences(decay):
         run(decay, "--time", "hours")
     with pytest.raises(NALMError, match="is the table itself"):
         run(decay, "--time", "hour", "--save", decay)
+
+
+def test_dates_are_times_and_errors_are_read_from_columns(tmp_path):
+    rng, path = np.random.default_rng(0), tmp_path / "pond.csv"
+    error = np.where(np.arange(24) % 3 == 1, 0.5, 0.02)
+    level = 9 * np.exp(-0.2 * np.arange(24)) + error * rng.standard_normal(24)
+    rows = [f"2024-03-{k + 1:02d},{v:.5f},{e}" for k, (v, e) in enumerate(zip(level, error, strict=True))]
+    path.write_text("day,level,sd\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    found = json.loads(run(path, "--time", "day", "--error", "level=sd", "--restarts", 1, "--json").stdout)
+    assert found["formula"].startswith("dlevel/dt = -") and "the noise is given" in found["tested"]
+    assert abs(abs(found["intervals"][0][1]) - 0.2) < 0.01
+    path.write_text("day,level,flow,sd\n2024-03-01,1,2,0.1\n", encoding="utf-8")
+    with pytest.raises(NALMError, match="flow has no error"):
+        run(path, "--time", "day", "--error", "level=sd")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nalm.cli.textplot import beside, scatter
+from nalm.cli.textplot import CURVE, beside, scatter
 
 BRAILLE = range(0x2801, 0x2900)
 
@@ -58,3 +58,16 @@ def test_two_plots_stand_beside_each_other_in_80_columns():
     plot = scatter(np.arange(9.0), np.arange(9.0) * 1e-17)
     lines = beside(plot, plot)
     assert max(map(len, lines)) <= 80 and dots(lines) == 18
+
+
+@pytest.mark.parametrize("braille", [True, False])
+def test_a_curve_is_drawn_behind_the_points_and_within_the_ends_of_both(braille):
+    x = np.linspace(0, 4, 300)
+    lines = scatter([1, 2], [1, 4], curve=(x, x**2), braille=braille, width=30)
+    sign = CURVE[not braille]
+    field = [line[line.index("│" if braille else "|") + 1 :] for line in lines[1:11]]
+    assert sum(line.count(sign) for line in field) > 15
+    assert lines[1].split()[0] == "16" and max(map(len, lines)) <= 30
+    assert sum(c not in (sign, " ") for line in field for c in line) == 2  # the points are seen
+    assert braille or all(line.isascii() for line in lines)
+    assert "(no points)" in scatter([], [], curve=([1], [1]))[1]

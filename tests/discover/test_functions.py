@@ -13,11 +13,13 @@ from nalm.discover.certificate.support import nearest, support
 from nalm.discover.dimensions.homogeneous import homogeneous, trimmed
 from nalm.discover.dimensions.units import NONE, dimension
 from nalm.discover.fit.least_squares import tangent
+from nalm.discover.form.text import read_form
 from nalm.discover.law.expression import Function, Input, Power, Sum, bounded, evaluate, numbers, renumbered
 from nalm.discover.law.functions import FUNCTIONS
 from nalm.discover.law.json import law_of, node_of, plain_law, plain_node
 from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem
+from nalm.discover.selection.structure import structure
 from nalm.errors import NALMError
 
 A, B = Input(0), Input(1)
@@ -196,3 +198,30 @@ def test_functions_that_look_alike_on_the_data_are_not_certified():
 def test_a_frequency_beyond_an_even_spacing_is_not_certified(frequency, told):
     x = np.arange(300.0)[:, None] % 97
     assert certified(Function("sin", Sum((A,), (frequency,))), x) == told
+
+
+def test_the_logarithm_of_an_exponential_has_a_value_and_slopes_where_the_exponential_overflows():
+    node = Function("log", Sum((Function("exp", Power((Input(0),), (1.0,), 2.0)),), (3.0,), -1.0))
+    x = np.array([[0.5], [20.0], [900.0]])
+    safe = 2 * x[:, 0] + np.log(3 - np.exp(-2 * x[:, 0]))
+    np.testing.assert_allclose(evaluate(node, x), safe, rtol=1e-14)
+    value, error = bounded(node, x, 2.0**-53)
+    assert (np.abs(value - safe) <= error).all()
+    values, (_, slopes) = np.array(numbers(node)), tangent(node, x)
+    for i, h in enumerate(1e-6 * values):
+        step = np.where(np.arange(len(values)) == i, h, 0.0)
+        up, down = (evaluate(renumbered(node, values + sign * step), x) for sign in (1, -1))
+        np.testing.assert_allclose(slopes[:, i], (up - down) / (2 * h), rtol=1e-5, atol=1e-7)
+
+
+def test_the_black_body_law_is_found_in_logarithms_that_no_float_has_an_exponential_of():
+    rng = np.random.default_rng(0)
+    nu, kelvin = 10 ** rng.uniform(9, 16, 100), rng.uniform(100, 1000, 100)
+    u = 4.8e-11 * nu / kelvin
+    y = 3 * np.log(nu) - u - np.log(-np.expm1(-u)) - 114.8 + 0.1 * rng.standard_normal(100)
+    assert y.min() < -745
+    found = search(np.stack([nu, kelvin], 1), y, ["nu", "T"], stages=["additive", "power", "logarithm"])
+    assert structure(found.law.expression) == structure(
+        read_form("a + 3*log(nu) - log(exp(b*nu/T) - 1)", ["nu", "T"]).node({"a": 1.5, "b": 2.7})
+    )
+    assert found.certificate.verdict != "none"

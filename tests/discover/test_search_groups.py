@@ -106,3 +106,32 @@ def test_mistakes_about_groups_are_sentences():
         NALMRegressor(X_units=["m"], y_unit="m").fit(x, y, groups=[1, 2] * 4)
     with pytest.raises(NALMError, match="without groups"):
         NALMRegressor(stages=["additive"]).fit(x, y).predict(x, groups=[1] * 8)
+
+
+@pytest.mark.slow
+def test_conditions_on_the_form_hold_in_groups_too():
+    other = np.random.default_rng(3).uniform(1, 2, len(TIMES))
+    x = np.column_stack([TIMES, other])
+    y = np.repeat([3.0, 5.0, 8.0, 2.0], 9) * np.exp(noisy(1.5 * np.log(x[:, 0]), 0.02))
+    whole = NALMRegressor(stages=["additive", "power"], exponents="integer").fit(
+        x, y, ["t", "u"], groups=SAMPLES
+    )
+    assert "**(3/2)" not in whole.formula_ and "1." not in whole.formula_.partition("**")[2][:3]
+    kept = NALMRegressor(stages=["additive", "power"], contains=["u"]).fit(x, y, ["t", "u"], groups=SAMPLES)
+    assert "u" in kept.laws_[0].inputs
+    bare = NALMRegressor(stages=["additive", "power"], without=["t"]).fit(x, y, ["t", "u"], groups=SAMPLES)
+    assert bare.laws_[0].inputs[0] == "u" and not bare.certificate_
+
+
+@pytest.mark.parametrize(
+    ("settings", "beside", "words"),
+    [
+        ({"X_units": ["s"], "y_unit": "m"}, {}, "units of measurement"),
+        ({"bootstrap": 50}, {}, "bootstrap"),
+        ({}, {"y_err": np.ones(36), "x_err": np.ones((36, 1))}, "x_err"),
+        ({"form": "k*t"}, {"y_err": np.ones(36)}, "y_err and a form"),
+    ],
+)
+def test_what_groups_cannot_be_combined_with_is_said(settings, beside, words):
+    with pytest.raises(NALMError, match=f"groups cannot be combined with {words}"):
+        NALMRegressor(**settings).fit(TIMES, TIMES[:, 0], ["t"], groups=SAMPLES, **beside)

@@ -54,6 +54,7 @@ LAWS = {  # stage -> low, high, rows, columns, the law
     ),
     "factors": (1, 3, 300, 3, lambda x: x[:, 0] * np.sin(x[:, 1] / 2) ** 2 / np.tanh(x[:, 2])),
     "argument": (1, 2, 300, 4, lambda x: x[:, 0] * np.exp(-1.3 * x[:, 1] * x[:, 2] / x[:, 3])),
+    "logarithm": (1, 9, 300, 2, lambda x: 3 * np.log(x[:, 0]) - np.log(np.expm1(1.7 * x[:, 0] / x[:, 1]))),
     "outside": (0.3, 0.4, 300, 3, lambda x: np.arccos((x[:, 0] - x[:, 1]) / (x[:, 0] + x[:, 1] * x[:, 2]))),
     "waves": (
         0.1,

@@ -18,7 +18,7 @@ from nalm.discover.law.expression import (
     renumbered,
     roles,
 )
-from nalm.discover.law.functions import FUNCTIONS
+from nalm.discover.law.functions import FUNCTIONS, beside_exp_slope, log_beside_exp
 
 
 def tangent(node: Node, x: Array) -> tuple[Array, Array]:
@@ -46,6 +46,12 @@ def _tangent(node: Node, x: Array) -> tuple[Array, list[Array]]:
                 own = [value * np.log(np.abs(v)) for v, _ in parts] + [plain]
                 chain = [p * value / v * s for (v, ss), p in zip(parts, exponents, strict=True) for s in ss]
             return value, own + chain
+        case Function("log", Sum((Function("exp", argument),), (w,), bias)) if w > 0:
+            inner, slopes = _tangent(argument, x)
+            steep = beside_exp_slope(inner, w, bias)
+            with np.errstate(all="ignore"):
+                own = [steep / w] + ([steep / w * np.exp(-inner)] if bias else [])
+            return log_beside_exp(inner, w, bias), own + [steep * s for s in slopes]
         case Function(name, argument):
             inner, slopes = _tangent(argument, x)
             with np.errstate(all="ignore"):

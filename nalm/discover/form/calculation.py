@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from nalm.discover.form.text import SYMPY
+from nalm.discover.law.from_sympy import SYMPY
 from nalm.discover.law.functions import FUNCTIONS
 from nalm.errors import NALMError
 
@@ -61,3 +61,27 @@ class Calculation:
             for compute, places in self._steps:
                 found.append(compute(*(found[i] for i in places)))
         return [found[i] for i in self._results]
+
+
+def without_overflow(expression: sympy.Expr) -> sympy.Expr:
+    """Write log(exp(u) - c) as u + log(1 - c*exp(-u)), which has a value and slopes also where exp(u) overflows.
+
+    >>> without_overflow(sympy.log(sympy.exp(sympy.Symbol("u")) - 1))
+    u + log(1 - exp(-u))
+    """
+
+    def is_one(e: sympy.Expr) -> bool:
+        return (
+            isinstance(e, sympy.log)
+            and isinstance(e.args[0], sympy.Add)
+            and len(e.args[0].args) == 2
+            and e.args[0].args[0].is_negative is True
+            and e.args[0].args[0].is_number
+            and isinstance(e.args[0].args[1], sympy.exp)
+        )
+
+    def safe(e: sympy.Expr) -> sympy.Expr:
+        number, power = e.args[0].args
+        return power.args[0] + sympy.log(1 + number * sympy.exp(-power.args[0]))
+
+    return expression.replace(is_one, safe)

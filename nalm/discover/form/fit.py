@@ -8,7 +8,7 @@ import sympy
 from scipy import optimize
 from scipy.special import stdtrit
 
-from nalm.discover.form.calculation import Calculation
+from nalm.discover.form.calculation import Calculation, without_overflow
 from nalm.discover.form.text import Form, read_form, symbol
 from nalm.discover.grouped.joint import SHARP, unit_spread
 from nalm.discover.law.expression import Array
@@ -95,8 +95,9 @@ class FormModel:
         self.x, self.target, self.weight = x, target, weight
         parameters = [symbol(n) for n in form.parameters]
         columns = [symbol(n) for n in form.columns]
-        slopes = [sympy.diff(form.expression, p) for p in parameters]
-        self._calculation = Calculation([form.expression, *slopes], [*columns, *parameters])
+        expression = without_overflow(form.expression)
+        slopes = [sympy.diff(expression, p) for p in parameters]
+        self._calculation = Calculation([expression, *slopes], [*columns, *parameters])
         self.linear: list[int] = []
         for i, slope in enumerate(slopes):
             taken = {parameters[i], *(parameters[j] for j in self.linear)}

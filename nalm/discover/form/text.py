@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import sympy
 
-from nalm.discover.law.expression import Function, Input, Node, Power, Sum
+from nalm.discover.law.expression import Function, Node
+from nalm.discover.law.from_sympy import node_of
 from nalm.discover.law.functions import FUNCTIONS
-from nalm.discover.law.tidy import tidied
 from nalm.errors import NALMError, unknown
 
 LONGEST = 10_000  # characters
@@ -21,7 +21,6 @@ OTHER = {
     "arccos": sympy.acos,
 }
 CALLS = {name: f.sympy for name, f in FUNCTIONS.items()} | OTHER
-SYMPY = {f.sympy: name for name, f in FUNCTIONS.items() if isinstance(f.sympy, type)}
 
 
 @dataclass(frozen=True)
@@ -35,12 +34,14 @@ class Form:
 
     def node(self, values: Mapping[str, float]) -> Node:
         """Return the law of y with these values of the parameters."""
-        node = tidied(_node(self.expression, self.columns, values))
+        node = node_of(self.expression, self.columns, values)
         return Function("exp", node) if self.of_logarithm else node
 
 
 def read_form(text: str, columns: Sequence[str]) -> Form:
     """Read a form such as "a*T*n/V + b" or "log(y) = a - b*x"; a name that is no column is a parameter.
+
+    A form without parameters is a law that is tested as it is.
 
     >>> form = read_form("a*T*n/V + b", ["n", "T", "V"])
     >>> form.parameters, form.expression
@@ -62,8 +63,6 @@ def read_form(text: str, columns: Sequence[str]) -> Form:
     parameters = tuple(n for n in names if n not in columns)
     if not used:
         raise NALMError(f"The form {text[:80]!r} uses no column. Known: {', '.join(columns)}.")
-    if not parameters:
-        raise NALMError(f"The form {text[:80]!r} has no parameter to fit: name one, as in a*x + b.")
     return Form(expression, tuple(columns), parameters, of_logarithm)
 
 
@@ -104,29 +103,3 @@ def _expression(tree: ast.AST, names: dict[str, None]) -> sympy.Expr:
     raise NALMError(
         f"A form is made of names, numbers, + - * / ** and functions, not {ast.unparse(tree)[:60]!r}."
     )
-
-
-def _node(expression: sympy.Expr, columns: Sequence[str], values: Mapping[str, float]) -> Node:
-    """Convert an expression to that of a law, with numbers in place of the parameters."""
-    if not any(s.name in columns for s in expression.free_symbols):
-        return Sum((), (), _number(expression, values))
-    if isinstance(expression, sympy.Symbol):
-        return Input(list(columns).index(expression.name))
-    inner = [_node(a, columns, values) for a in expression.args]
-    if isinstance(expression, sympy.Add):
-        return Sum(tuple(inner), (1.0,) * len(inner))
-    if isinstance(expression, sympy.Mul):
-        return tidied(Power(tuple(inner), (1.0,) * len(inner)))
-    if isinstance(expression, sympy.Pow):
-        base, exponent = inner
-        if isinstance(exponent, Sum) and not exponent.terms:
-            return Power((base,), (exponent.bias,))
-        return Function("exp", tidied(Power((exponent, Function("log", base)), (1.0, 1.0))))
-    name = SYMPY.get(type(expression))
-    if name is None:
-        raise NALMError(f"A law cannot hold {expression.func.__name__}: write it with other functions.")
-    return Function(name, inner[0])
-
-
-def _number(expression: sympy.Expr, values: Mapping[str, float]) -> float:
-    return float(expression.subs({symbol(n): sympy.Float(v) for n, v in values.items()}))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from nalm.discover.arguments import FEWEST_ROWS
+from nalm.discover.constraints import Constraints
 from nalm.discover.discovery import Discovery
 from nalm.discover.grouped.choice import chosen
 from nalm.discover.grouped.law import checked_labels
@@ -40,12 +41,17 @@ def search_groups(
     max_time: float | None = None,
     stages: Sequence[str] | None = None,
     y_err: Any = None,
+    contains: Sequence[str] = (),
+    without: Sequence[str] = (),
+    exponents: str = "any",
+    functions: Sequence[str] | None = None,
     watch: Watch | None = None,
 ) -> Discovery:
     """Find one law for groups of rows, with numbers that all share and numbers that each group has of its own.
 
     ``groups`` holds a label for each row. Own constants are further inputs of the law, called a, b, ...;
-    ``found.candidates[0].groups`` has their values and intervals for every group.
+    ``found.candidates[0].groups`` has their values and intervals for every group. Conditions on the form of the law
+    are those of ``search``.
 
     >>> t = np.tile(np.linspace(0.5, 6, 12), 2)[:, None]
     >>> which = np.repeat(["old", "new"], 12)
@@ -59,6 +65,8 @@ def search_groups(
     end = np.inf if max_time is None else began + 0.95 * max_time
     whole = Problem.from_table(x, y, seed=seed, max_time=max_time).with_errors(y_err, None, None)
     names = check_names(names, whole.inputs)
+    conditions = Constraints.of(names, contains, without, exponents, functions)
+    whole = whole.constrained(conditions)
     rows = in_table_order(whole)
     labels = checked_labels(groups, len(rows))
     kinds = list(dict.fromkeys(labels))
@@ -69,6 +77,8 @@ def search_groups(
     sources = list(_sources(rows, which, seed))
     for k, problem in enumerate(sources):
         now = time.monotonic()
+        with contextlib.suppress(NALMError):  # a column that the law must have is constant in this group
+            problem = problem.constrained(conditions)
         problem.deadline = now + SHARE * (end - now) / (len(sources) - k) if end < np.inf else np.inf
         for node, stage in _structures(problem, names, stages, watch):
             met.setdefault(structure(node), (node, stage))
@@ -77,7 +87,9 @@ def search_groups(
         if time.monotonic() > end:
             raise TimeUpError
 
-    order = chosen(list(met.values()), rows, which, check)
+    order = [f for f in chosen(list(met.values()), rows, which, check) if conditions.allows(f.node)]
+    if not order and conditions:
+        raise NALMError("No law of the form that is asked for fits all groups: ask for less.")
     if not order:
         raise NALMError("No law has a value on the rows of all groups: check the columns, or give more time.")
     laws = [listed(found, names, kinds, order[0].score) for found in order[:MOST]]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nalm.discover.law.functions import FUNCTIONS
+from nalm.discover.law.functions import FUNCTIONS, beside_exp_slope, log_beside_exp
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -119,6 +119,8 @@ def evaluate(node: Node, x: Array) -> Array:
             for f, p in zip(factors, exponents, strict=True):
                 product *= _raised(evaluate(f, x), p)
             return product
+        case Function("log", Sum((Function("exp", inner),), (weight,), bias)) if weight > 0:
+            return log_beside_exp(evaluate(inner, x), weight, bias)
         case Function(name, argument):
             with np.errstate(all="ignore"):
                 return FUNCTIONS[name].value(evaluate(argument, x))
@@ -159,6 +161,11 @@ def bounded(node: Node, x: Array, u: float) -> tuple[Array, Array]:
                     relative += abs(p) * (np.where(at_least > 0, e / at_least, 0.0) + u)
             with np.errstate(invalid="ignore", over="ignore"):
                 return product, size * relative
+        case Function("log", Sum((Function("exp", inner),), (weight,), bias)) if weight > 0:
+            v, e = bounded(inner, x, u)
+            value, slope = log_beside_exp(v, weight, bias), np.abs(beside_exp_slope(v, weight, bias))
+            rest = np.abs(1 - slope) * u  # of the bias
+            return value, slope * (e + 4 * u) + rest + u * (1 + 2 * np.abs(value))
         case Function(name, argument):
             v, e = bounded(argument, x, u)
             with np.errstate(all="ignore"):

@@ -69,3 +69,21 @@ FUNCTIONS: dict[str, Elementary] = {
         "1/(1 + np.exp(-({})))",
     ),
 }
+
+STEEP = 700.0  # exp of more overflows a float64
+
+
+def log_beside_exp(v: Array, weight: float, bias: float) -> Array:
+    """Return log(weight*exp(v) + bias) for a positive weight, also where exp(v) is too large for a float64.
+
+    >>> log_beside_exp(np.array([0.0, 1000.0]), 2.0, -1.0).round(3)
+    array([   0.   , 1000.693])
+    """
+    with np.errstate(all="ignore"):
+        return np.where(v > STEEP, v + np.log(weight), np.log(weight * np.exp(v) + bias))
+
+
+def beside_exp_slope(v: Array, weight: float, bias: float) -> Array:
+    """Return the derivative of log(weight*exp(v) + bias) in v."""
+    with np.errstate(all="ignore"):
+        return 1 / (1 + bias / weight * np.exp(-v))

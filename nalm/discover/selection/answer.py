@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +21,9 @@ from nalm.discover.selection.evidence import Fitted, fit, unsettled
 from nalm.discover.selection.front import RIVAL, front
 from nalm.discover.selection.intervals import FittedNumber, Uncertainty, constants
 from nalm.discover.selection.outliers import far_rows
-from nalm.discover.selection.printed import holds, last_places, resolved, significant
+from nalm.discover.selection.printed import holds, last_places, resolved, significant, within
 from nalm.discover.selection.rivals import Neighbourhood, contains
-from nalm.discover.selection.rounding import rounded
+from nalm.discover.selection.rounding import rounded, with_fewer_digits
 from nalm.discover.selection.rows import NoiseKind, Observations, without
 from nalm.discover.selection.separation import next_measurement
 from nalm.discover.selection.simpler import simpler
@@ -170,7 +171,7 @@ def _printed(order: Sequence[Fitted], problem: Problem) -> Fitted | None:
     for found in sorted(order[:TESTED], key=lambda f: size(f.node)):
         law = holds(found, *units)
         if law is not None and resolved(law, *units):
-            return law
+            return replace(law, node=with_fewer_digits(law.node, partial(within, law.rows, *units)))
     return None
 
 

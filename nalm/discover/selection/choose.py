@@ -10,7 +10,7 @@ from nalm.discover.fit.fallback import log_linear, simple_fits
 from nalm.discover.fit.least_squares import UNSOLVABLE
 from nalm.discover.law.expression import Node, Sum, evaluate, numbers, roles, size, used
 from nalm.discover.problem import Problem, TimeUpError
-from nalm.discover.selection.evidence import FREE, SYMBOL, Fitted, fit, scalable, unsettled
+from nalm.discover.selection.evidence import FREE, SYMBOL, Fitted, fit, functions, scalable, unsettled
 from nalm.discover.selection.rows import NoiseKind, Observations
 from nalm.discover.selection.simplify import Allows, simplified
 from nalm.discover.selection.structure import structure
@@ -45,9 +45,9 @@ def ranked(
             for node, stage in pool:
                 watch()
                 with contextlib.suppress(*UNSOLVABLE):
-                    found = _fit(node, kind, stage, problem, watch)
-                    keep(found, best)
-                    keep(found, fitted)
+                    for found in _fits(node, kind, stage, problem, watch):
+                        keep(found, best)
+                        keep(found, fitted)
             for found in sorted(fitted.values(), key=lambda f: f.score)[:few]:
                 with contextlib.suppress(*UNSOLVABLE):
                     for simpler in simplified(found, allows, watch):
@@ -71,13 +71,21 @@ def _alike(one: Fitted, other: Fitted) -> bool:
         return one.count == other.count and bool((np.abs(one.value - other.value) <= near).all())
 
 
-def _fit(node: Node, rows: Observations, stage: str, problem: Problem, check: Callable[[], None]) -> Fitted:
-    """Fit a candidate to all rows; with units of measurement or conditions on exponents, these stay."""
+def _fits(
+    node: Node, rows: Observations, stage: str, problem: Problem, check: Callable[[], None]
+) -> Iterator[Fitted]:
+    """Yield a candidate fitted to all rows; with units of measurement or conditions on exponents, these stay.
+
+    A law with functions is also fitted with its nice numbers as they are, such as the 1 in exp(a) - 1.
+    """
     node = scalable(node)
-    free = unsettled(node, rows.x)
-    if problem.dimensions is not None or problem.constraints.step:
-        free &= np.array([k != "exponent" for k in roles(node)], bool)
-    return fit(node, rows, free, stage, check)
+    powers = np.array([k == "exponent" for k in roles(node)], bool)
+    kept = problem.dimensions is not None or bool(problem.constraints.step)
+    free = unsettled(node, rows.x) & ~(powers & kept)
+    yield fit(node, rows, free, stage, check)
+    fewer = free & unsettled(node, rows.x, fixed=True)
+    if functions(node) and fewer.any() and (fewer != free).any():
+        yield fit(node, rows, fewer, stage, check)
 
 
 def _pool(

@@ -23,8 +23,8 @@ FORMS = 100  # forms that were tried: chance has so many attempts
 def doubt(found: Fitted, problem: Problem) -> str | None:
     """Return the first thing that speaks against the law, as text, or None.
 
-    With enough rows, the law is fitted to the searched rows and tested on the others. With few, all rows are used
-    for both, and the tests count the numbers that were fitted.
+    With enough rows, the law is fitted to the searched rows, or to all if those are the smaller part, and tested on
+    the others. With few, all rows are used for both, and the tests count the numbers that were fitted.
     """
     node, rows = found.node, found.rows
     if used(node) and rows_to_test(node, problem):
@@ -34,7 +34,10 @@ def doubt(found: Fitted, problem: Problem) -> str | None:
             return words
         seen = as_seen(problem, rows)
         law = rows.seen(node)
-        law, _ = refined(law, seen.x, seen.y, np.ones(len(seen.y)), free=rows.mask(found.free))
+        x, y = seen.x, seen.y
+        if len(seen.held_y) > len(y):  # they would see the errors that the numbers have from fewer rows
+            x, y = np.concatenate([x, seen.held_x]), np.concatenate([y, seen.held_y])
+        law, _ = refined(law, x, y, np.ones(len(y)), free=rows.mask(found.free))
         words = complaint(law, seen)
         return words and f"{words} on {len(problem.held_y)} held-out rows"
     return doubt_of_fit(node, found.count, rows, problem)

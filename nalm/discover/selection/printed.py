@@ -7,7 +7,7 @@ import numpy as np
 from nalm.discover.certificate.resolution import DEARER, FEW_FITTED, VISIBLE, VISIBLE_TO_FITTED, hidden
 from nalm.discover.law.expression import Array, Node, evaluate, numbers, used
 from nalm.discover.selection.evidence import Fitted, fit
-from nalm.discover.selection.rows import NoiseKind, carried
+from nalm.discover.selection.rows import NoiseKind, Observations, carried
 
 MOST_DIGITS = 9  # significant ones: numbers with more were not rounded for printing
 SHARE = 0.6  # of the numbers of a column that end in its last place: a tenth of all end in 0
@@ -93,6 +93,13 @@ def holds(found: Fitted, x_units: Array, y_units: Array) -> Fitted | None:
         weight /= weight.mean()
         node = fit(node, replace(rows, error=bound / np.sqrt(weight)), found.free, found.stage).node
     return None
+
+
+def within(rows: Observations, x_units: Array, y_units: Array, node: Node) -> bool:
+    """Tell whether a law holds to the printed digits on every row."""
+    with np.errstate(all="ignore"):
+        off = np.abs(rows.y - evaluate(node, rows.x)) / allowed(node, rows.x, x_units, y_units)
+    return bool((off <= 1 + SLACK).all())
 
 
 def resolved(found: Fitted, x_units: Array, y_units: Array) -> bool:

@@ -5,12 +5,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from nalm.discover.law.expression import numbers, renumbered
+from nalm.discover.law.constants import is_plain
+from nalm.discover.law.expression import Array, Node, evaluate, numbers, renumbered
 from nalm.discover.selection.evidence import Fitted, fit
 
 TENTH = 0.1  # of its standard error: what a number may be changed by
 LOST = 0.1  # of -2 log likelihood, by all roundings together
 MOST_DIGITS = 17
+FEWEST_DIGITS, FEW_ROWS_DIGITS = 4, 6  # of an uncertified law, at least; of one with as many numbers as rows
+SOME = 200  # rows that are looked at for different ones
+LEAST = 1e-9  # of the spread of y: a smaller error of a law is none
+NEARLY = 2e-3  # by which the mean square error of a law may grow
 
 
 def rounded(found: Fitted, check: Callable[[], None] = lambda: None) -> Fitted:
@@ -22,6 +27,8 @@ def rounded(found: Fitted, check: Callable[[], None] = lambda: None) -> Fitted:
     """
     allowed, now = found.misfit + LOST, found
     pending = found.free.copy()
+    different = len(np.unique(found.rows.x[:SOME], axis=0))
+    most = MOST_DIGITS if different > found.count else FEW_ROWS_DIGITS
     while pending.any():
         check()
         values = np.array(numbers(now.node))
@@ -30,17 +37,49 @@ def rounded(found: Fitted, check: Callable[[], None] = lambda: None) -> Fitted:
             vague = np.where(pending, spread / np.maximum(np.abs(values), 1e-300), -1.0)
         i = int(np.argmax(vague))
         pending[i] = False
-        for digits in range(resolved_digits(float(values[i]), float(spread[i])), MOST_DIGITS + 1):
+        least = min(resolved_digits(float(values[i]), float(spread[i])), most)
+        for digits in range(least, most + 1):
             trial = values.copy()
             trial[i] = float(f"{values[i]:.{digits - 1}e}")
             node = renumbered(now.node, trial)
             then = (
                 fit(node, now.rows, pending, now.stage, check) if pending.any() else replace(now, node=node)
             )
-            if then.misfit <= allowed or digits == MOST_DIGITS:
+            if then.misfit <= allowed or digits == most:
                 break
         now = then
     return replace(now, free=found.free)
+
+
+def with_fewer_digits(node: Node, fits: Callable[[Node], bool]) -> Node:
+    """Return a law with as few digits of its numbers, all alike, as still fit; plain numbers such as 2/3 stay.
+
+    >>> from nalm.discover.law.expression import Input, Sum
+    >>> with_fewer_digits(Sum((Input(0),), (0.123456789,), 2 / 3), lambda law: True)
+    Sum(terms=(Input(index=0),), weights=(0.1235,), bias=0.6666666666666666)
+    """
+    values = numbers(node)
+    if not np.isfinite(values).all():
+        return node
+    for digits in range(FEWEST_DIGITS, MOST_DIGITS):
+        trial = renumbered(node, [v if is_plain(v) else float(f"{v:.{digits - 1}e}") for v in values])
+        if fits(trial):
+            return trial
+    return node
+
+
+def as_near(node: Node, x: Array, y: Array) -> Callable[[Node], bool]:
+    """Return a test whether a law is as near to rows as another, up to a thousandth of its rms error.
+
+    What is less than a billionth of the spread of y does not count.
+    """
+
+    def square(law: Node) -> float:
+        with np.errstate(all="ignore"):
+            return float(np.mean((y - evaluate(law, x)) ** 2))
+
+    most = max(square(node) * (1 + NEARLY), float((LEAST * np.std(y)) ** 2))
+    return lambda law: square(law) <= most
 
 
 def resolved_digits(value: float, error: float) -> int:

@@ -16,6 +16,7 @@ from nalm.discover.stages.divided import divided
 from nalm.discover.stages.factors import factors
 from nalm.discover.stages.general import general
 from nalm.discover.stages.inside import inside
+from nalm.discover.stages.logarithm import logarithm
 from nalm.discover.stages.monomials import monomials
 from nalm.discover.stages.outside import outside
 from nalm.discover.stages.polynomial import polynomial
@@ -59,6 +60,7 @@ STAGES: dict[str, Stage] = {
     # a*b/((c - d)**2 + (e - f)**2): a product of powers times a law of the other columns
     "separable": Stage(separable),
     "argument": Stage(argument, functions=True),  # a*exp(-b*c/d)
+    "logarithm": Stage(logarithm, functions=True),  # 3*log(a) - log(exp(b/a) - 1)
     "outside": Stage(outside, functions=True),  # asin(a/b)
     "waves": Stage(waves, functions=True),  # 3*exp(-a/5)*sin(7*a + 1) + b
     "inside": Stage(inside, functions=True),  # sqrt(a**2 + b**2 - 2*a*b*cos(c))

@@ -71,7 +71,7 @@ def _with_weights(problem: Problem, weight: Array) -> Iterator[Node]:
     if not total > 1e-20 * len(rows):
         return
     few = FITS if problem.noise == 0 else len(SHAPES)  # noise decides between functions that are alike
-    for q in _directions(logs, t, basis, some, problem)[: ARGUMENTS if problem.noise == 0 else FEWER]:
+    for q in directions(logs, t, basis, some, problem)[: ARGUMENTS if problem.noise == 0 else FEWER]:
         problem.check()
         fits: dict[str, tuple[float, float, float, Shape]] = {}  # the best of each shape
         for power in POWERS:
@@ -79,7 +79,9 @@ def _with_weights(problem: Problem, weight: Array) -> Iterator[Node]:
             scale = float(np.median(u))
             columns = np.stack([u * (rate / scale) for rate in RATES], 1)
             for shape in SHAPES:
-                gain = _gains(shape, columns, t, basis, some)
+                with np.errstate(all="ignore"):
+                    values = np.log(np.abs(evaluated(shape, columns)))
+                gain = gains(values, t, basis, some, None if shape.name == "exp" else STEEPEST)
                 best = int(np.argmax(gain))
                 fit = 1 - gain[best] / total, power, float(RATES[best] / scale), shape
                 fits[shape.name] = min(fits.get(shape.name, fit), fit, key=lambda f: f[0])
@@ -88,21 +90,22 @@ def _with_weights(problem: Problem, weight: Array) -> Iterator[Node]:
                 yield from _candidates(problem, weight, power * q, rate, shape)
 
 
-def _gains(shape: Shape, columns: Array, t: Array, basis: Array, weight: Array) -> Array:
-    """Return how much of t a usual power of each function explains; 0 where it has no value."""
-    with np.errstate(all="ignore"):
-        values = np.log(np.abs(evaluated(shape, columns)))
+def gains(values: Array, t: Array, basis: Array, weight: Array, steepest: float | None) -> Array:
+    """Return how much of t each column of logarithms of functions explains; 0 where one has no value.
+
+    A column is multiplied by the power of the function, at most ``steepest``; None is any: the power of exp is a rate.
+    """
     fine = np.isfinite(values).all(0)
     values = np.where(fine, values, 0.0) * weight[:, None]
     values = values - basis @ (basis.T @ values)
     norm, along = np.maximum((values**2).sum(0), 1e-300), values.T @ t
     fine &= norm > 1e-12
-    if shape.name != "exp":  # its power is a rate
-        fine &= np.abs(along) < (STEEPEST + 0.5) * norm
+    if steepest is not None:
+        fine &= np.abs(along) < (steepest + 0.5) * norm
     return np.where(fine, along**2 / norm, 0.0)
 
 
-def _directions(logs: Array, t: Array, basis: Array, weight: Array, problem: Problem) -> list[Array]:
+def directions(logs: Array, t: Array, basis: Array, weight: Array, problem: Problem) -> list[Array]:
     """Return the exponents of the arguments of which a smooth function explains most of t."""
     n = logs.shape[1]
     largest = 2 if n <= WIDER else 1

@@ -1,0 +1,230 @@
+"""Trials on the algebraic Feynman laws under noise, with few rows, and with outliers: is ``consistent`` right?
+
+``python -m benchmarks.noisy OUT --noise 0.01,0.1 --rows 30,100,1000`` draws tables with noise, and ``--outliers``
+also draws each with 5% gross outliers. gplearn and Operon take part if they are named and installed.
+"""
+
+import ast
+import sys
+import time
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import sympy
+from numpy.typing import NDArray
+
+from benchmarks import harness
+from benchmarks.feynman import FRESH, RIGHT, FeynmanLaw, error_of, form_error, laws
+from benchmarks.harness import Row, option
+from benchmarks.laws.operon import operon
+from benchmarks.laws.rivals import gplearn
+from nalm.discover import Discovery, search
+from nalm.discover.law.expression import Node
+from nalm.discover.law.from_sympy import from_sympy
+from nalm.errors import NALMError
+
+NOTE = (
+    "Rows are drawn uniformly from the published ranges; the noise is normal, its standard deviation a share of the "
+    "rms of the target. Right: the first choice has the form of the law, that is, it equals the clean target on other "
+    "rows once its numbers are fitted again to clean rows, and none of them fades. Named: the form is the first choice "
+    "or among the alternatives that the certificate lists. Outliers: 5% of the rows are times or over 10; caught is "
+    "the share of them that the certificate names, kept the laws right with them of those that are right without."
+)
+SHARE, FACTOR = 0.05, 10.0
+METHODS = ("nalm", "gplearn", "operon")
+ALTERNATIVES = 5
+
+
+@dataclass(frozen=True)
+class Options:
+    """The noise, the rows, the time of a search, and who takes part."""
+
+    noise: str = option("0.01,0.1", "levels of noise, separated by commas")
+    rows: str = option("30,100,1000", "numbers of rows, separated by commas")
+    outliers: bool = option(False, "draw every table also with outliers")
+    methods: str = option("nalm", "some of nalm, gplearn and operon")
+    every: int = option(1, "take one law of so many")
+    seconds: float = option(10.0, "time limit of a search")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One method on one table."""
+
+    method: str
+    name: str
+    noise: float
+    rows: int
+    outliers: bool
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One table and what was found."""
+
+    method: str
+    name: str
+    noise: float
+    rows: int
+    outliers: bool
+    verdict: str  # empty for a method without verdicts
+    right: bool
+    named: bool
+    listed: bool  # on the front
+    caught: float  # share of the outliers that the certificate names
+    seconds: float
+    law: str
+
+
+@cache
+def algebraic() -> list[str]:
+    """List the laws without functions; roots are powers."""
+    return [name for name, law in laws().items() if not _read(law).atoms(sympy.Function)]
+
+
+def _read(law: FeynmanLaw) -> sympy.Expr:
+    symbols = {name: sympy.Symbol(name, positive=True) for name in law.inputs}
+    return sympy.sympify(law.formula, locals=symbols)
+
+
+def one(job: Job) -> Trial:
+    """Search for the law of one table."""
+    law = laws()[job.name]
+    rng = np.random.default_rng([zlib.crc32(job.name.encode()), round(1e6 * job.noise), job.rows])
+    (x, clean), (near, exact), fresh = law.rows(job.rows, rng), law.rows(FRESH, rng), law.rows(FRESH, rng)
+    y = clean + job.noise * float(np.sqrt(np.mean(clean**2))) * rng.standard_normal(len(clean))
+    far = rng.choice(len(y), max(1, round(SHARE * len(y))), replace=False)
+    if job.outliers:
+        y[far] *= FACTOR ** rng.choice([-1, 1], len(far))
+
+    def is_right(node: Node | None) -> bool:
+        return node is not None and form_error(node, near, exact, *fresh) <= RIGHT
+
+    began, verdict, named, listed, caught = time.perf_counter(), "", False, False, 0.0
+    if job.method == "nalm":
+        found = search(x, y, law.inputs, max_time=job.seconds)
+        seconds = time.perf_counter() - began
+        text, verdict, right = str(found.law), str(found.certificate.verdict), is_right(found.law.expression)
+        others = found.certificate.alternatives[:ALTERNATIVES]
+        named = right or any(is_right(read(text, law.inputs)) for text in others)
+        listed = right or any(is_right(c.law.expression) for c in found.candidates[1:])
+        caught = _caught(found, far)
+    else:
+        fitted = (gplearn if job.method == "gplearn" else operon)(x, y, law.inputs, job.seconds, 0)
+        seconds, text = time.perf_counter() - began, fitted.formula
+        right = error_of(fitted.predict, *fresh) <= RIGHT or is_right(read(text, law.inputs))
+    shown = " ".join(text.split())[:200]
+    return Trial(
+        job.method,
+        job.name,
+        job.noise,
+        job.rows,
+        job.outliers,
+        verdict,
+        right,
+        named,
+        listed,
+        caught,
+        round(seconds, 3),
+        shown,
+    )
+
+
+def _caught(found: Discovery, far: NDArray[np.int_]) -> float:
+    rows = found.certificate.tested.rpartition("left out: row")[2]
+    words = rows.replace(",", " ").replace(".", " ").split()
+    return float(np.mean([str(1 + row) in words for row in far]))
+
+
+def read(text: str, names: Sequence[str]) -> Node | None:
+    """Read a formula as the law of some columns, also in the words of gplearn; None if it is none of the class.
+
+    >>> read("add(a, mul(2.0, b))", ["a", "b"]) == read("a + 2*b", ["a", "b"])
+    True
+    """
+    try:
+        symbols = {name: sympy.Symbol(name, real=True) for name in names}
+        return from_sympy(
+            _expression(ast.parse(text.replace("^", "**"), mode="eval").body, symbols), names
+        ).expression
+    except (NALMError, SyntaxError, TypeError, ValueError, KeyError):
+        return None
+
+
+def _expression(tree: ast.AST, symbols: dict[str, sympy.Symbol]) -> sympy.Expr:
+    match tree:
+        case ast.Name(name):
+            return sympy.pi if name == "pi" else symbols[name]
+        case ast.Constant(value):
+            return sympy.sympify(value)
+        case ast.UnaryOp(ast.USub(), inner):
+            return -_expression(inner, symbols)
+        case ast.BinOp(left, operation, right):
+            a, b = _expression(left, symbols), _expression(right, symbols)
+            name = type(operation).__name__.lower()
+        case ast.Call(ast.Name("sqrt"), [inner]):
+            return sympy.sqrt(_expression(inner, symbols))
+        case ast.Call(ast.Name("square"), [inner]):
+            return _expression(inner, symbols) ** 2
+        case ast.Call(ast.Name(name), [left, right]):
+            a, b = _expression(left, symbols), _expression(right, symbols)
+        case _:
+            raise ValueError(f"No formula of the class: {ast.unparse(tree)[:60]!r}.")
+    made = {"add": a + b, "sub": a - b, "mul": a * b, "mult": a * b, "div": a / b}
+    return a**b if name == "pow" else made[name]
+
+
+def jobs(options: Options) -> list[Job]:
+    """List every method on every table."""
+    methods = options.methods.split(",")
+    if unknown := sorted({*methods} - {*METHODS}):
+        raise NALMError(f"{unknown[0]!r} is no method: name some of {', '.join(METHODS)}.")
+    return [
+        Job(method, name, float(level), int(rows), far, options.seconds)
+        for method in methods
+        for level in options.noise.split(",")
+        for rows in options.rows.split(",")
+        for far in ((False, True) if options.outliers else (False,))
+        for name in algebraic()[:: options.every]
+    ]
+
+
+def totals(trials: Sequence[Trial]) -> list[Row]:
+    """Count per method, level of noise and number of rows."""
+    rows = []
+    for group_of in dict.fromkeys((t.method, t.noise, t.rows, t.outliers) for t in trials):
+        group = [t for t in trials if (t.method, t.noise, t.rows, t.outliers) == group_of]
+        said = [t for t in group if t.verdict == "consistent"]
+        before = {
+            t.name
+            for t in trials
+            if t.right and (t.method, t.noise, t.rows, t.outliers) == (*group_of[:3], False)
+        }
+        rows.append(
+            {
+                **dict(zip(("method", "noise", "rows", "outliers"), group_of, strict=True)),
+                "laws": len(group),
+                "right": sum(t.right for t in group),
+                "named": sum(t.named for t in group),
+                "listed": sum(t.listed for t in group),
+                "consistent": len(said),
+                "consistent_right": sum(t.named for t in said),
+                "kept": sum(t.right for t in group if t.name in before),
+                "of": len(before),
+                "caught": round(float(np.mean([t.caught for t in group])), 2),
+                "seconds": round(float(np.median([t.seconds for t in group])), 2),
+            }
+        )
+    return rows
+
+
+BENCHMARK = harness.Benchmark(
+    "noisy", NOTE, Options, Trial, jobs, one, totals, expected=lambda job: (job.method, job.seconds)
+)
+
+if __name__ == "__main__":
+    sys.exit(harness.main(BENCHMARK))

@@ -1,0 +1,151 @@
+"""Trials on rounded tables: the Feynman laws that are exact in float64, and targets that no law equals.
+
+``python -m benchmarks.rounded OUT`` runs both; ``--laws 0`` or ``--targets 0`` leaves one out.
+"""
+
+import sys
+import time
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks import harness
+from benchmarks.feynman import FRESH, RIGHT, form_error, laws
+from benchmarks.harness import Row, option
+from benchmarks.outside_targets import KINDS, LAWS, target
+from nalm.discover import search
+from nalm.discover.law.expression import Array
+
+NOTE = (
+    "x and y are rounded to so many significant digits. Laws: those of the Feynman database that a search in float64 "
+    "calls exact; printed counts the verdict exact to the printed digits, right the form. Targets: functions that no "
+    "law equals, or laws with visible noise; any verdict exact is false there, but a slow function that the law "
+    "equals far outside the rows, to the printed digits."
+)
+LEVELS = (-2.5, -1.0)  # of the noise, over the spread of the target, as powers of 10
+
+
+@dataclass(frozen=True)
+class Options:
+    """How many laws and targets, and how long each is searched."""
+
+    laws: int = option(120, "laws of the Feynman database; 0: none")
+    targets: int = option(1000, "targets that are no laws; 0: none")
+    rows: int = option(200, "rows of a law")
+    digits: int = option(4, "significant digits of x and y")
+    seconds: float = option(10.0, "time limit of a search for a law")
+    brief: float = option(4.0, "time limit of a search for a law of a target that has none")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One table."""
+
+    law: str  # empty: a target without a law
+    seed: int
+    rows: int
+    digits: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One table and what was said of it."""
+
+    kind: str  # law, or the kind of target
+    name: str
+    exact: bool  # in float64, before it was rounded
+    verdict: str
+    right: bool
+    seconds: float
+    law: str
+
+
+def rounded(values: Array, digits: int) -> Array:
+    """Round numbers to significant digits.
+
+    >>> rounded(np.array([123.456, 0.0098765]), 4)
+    array([1.235e+02, 9.876e-03])
+    """
+    return np.array([float(f"{v:.{digits - 1}e}") for v in values.ravel()]).reshape(values.shape)
+
+
+def one(job: Job) -> Trial:
+    """Search for the law of one rounded table."""
+    return _law(job) if job.law else _target(job)
+
+
+def _law(job: Job) -> Trial:
+    law = laws()[job.law]
+    rng = np.random.default_rng([zlib.crc32(job.law.encode()), job.digits])
+    (x, y), (near, clean), fresh = law.rows(job.rows, rng), law.rows(FRESH, rng), law.rows(FRESH, rng)
+    began = time.perf_counter()
+    whole = search(x, y, law.inputs, noise=0.0, max_time=job.seconds)
+    exact = str(whole.certificate.verdict) == "exact"
+    found = (
+        search(rounded(x, job.digits), rounded(y, job.digits), law.inputs, max_time=job.seconds)
+        if exact
+        else whole
+    )
+    right = form_error(found.law.expression, near, clean, *fresh) <= RIGHT
+    seconds = round(time.perf_counter() - began, 3)
+    text = " ".join(str(found.law).split())[:200]
+    return Trial("law", job.law, exact, str(found.certificate.verdict), right, seconds, text)
+
+
+def _target(job: Job) -> Trial:
+    kind, problem = target(job.seed)
+    x, y = problem.x, problem.y
+    if kind == "noise":  # visible in the digits
+        rng = np.random.default_rng([5, job.seed])
+        y = LAWS[int(rng.integers(len(LAWS)))](x[:, 0], x[:, -1])
+        y = y + 10 ** rng.uniform(*LEVELS) * float(np.std(y)) * rng.standard_normal(len(y))
+    began = time.perf_counter()
+    found = search(rounded(x, job.digits), rounded(y, job.digits), max_time=job.seconds)
+    seconds, right = round(time.perf_counter() - began, 3), False
+    if len(problem.far_y) and kind != "noise":
+        with np.errstate(all="ignore"):
+            off = np.abs(found.law.predict(problem.far_x) - problem.far_y).max()
+        right = bool(off <= 10.0 ** (1 - job.digits) * np.sqrt(np.mean(problem.far_y**2)))
+    text = " ".join(str(found.law).split())[:200]
+    return Trial(kind, problem.name, False, str(found.certificate.verdict), right, seconds, text)
+
+
+def jobs(options: Options) -> list[Job]:
+    """List the laws and the targets."""
+    names = list(laws())[: options.laws]
+    return [Job(name, 0, options.rows, options.digits, options.seconds) for name in names] + [
+        Job("", seed, 0, options.digits, options.brief) for seed in range(options.targets)
+    ]
+
+
+def totals(trials: Sequence[Trial]) -> list[Row]:
+    """Count the laws, the targets of each kind, and all targets."""
+    rows = []
+    for kind in ("law", *KINDS, "targets"):
+        group = [t for t in trials if t.kind == kind or (kind == "targets" and t.kind != "law")]
+        wanted = [t for t in group if t.exact or kind != "law"]
+        said = [t for t in wanted if t.verdict.startswith("exact")]
+        if group:
+            rows.append(
+                {
+                    "kind": kind,
+                    "tables": len(group),
+                    "exact_unrounded": sum(t.exact for t in group),
+                    "printed": len(said),
+                    "right": sum(t.right for t in wanted),
+                    "false": sum(not t.right for t in said),
+                    "seconds": round(float(np.median([t.seconds for t in group])), 2),
+                }
+            )
+    return rows
+
+
+BENCHMARK = harness.Benchmark(
+    "rounded", NOTE, Options, Trial, jobs, one, totals, expected=lambda job: (job.law and "law", job.seconds)
+)
+
+if __name__ == "__main__":
+    sys.exit(harness.main(BENCHMARK))

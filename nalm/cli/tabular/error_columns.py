@@ -1,0 +1,41 @@
+"""Columns of a table that hold the standard errors of other columns."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from nalm.cli.tabular.table import Array, Table
+from nalm.errors import NALMError, unknown
+
+Errors = tuple[Array | None, Array | None]  # of y and of x
+
+
+def pairs(text: str, option: str) -> dict[str, str]:
+    """Read pairs of columns and their errors, as an option of the command line gives them.
+
+    >>> pairs("a=da, b=db", "--x-error")
+    {'a': 'da', 'b': 'db'}
+    """
+    parts = [part.partition("=") for part in text.split(",")] if text.strip() else []
+    if wrong := [name for name, sign, error in parts if not (name.strip() and sign and error.strip())]:
+        raise NALMError(f"{option} names pairs such as a=da,b=db, got {wrong[0].strip()!r}.")
+    return {name.strip(): error.strip() for name, _, error in parts}
+
+
+def without_errors(table: Table, error: str, of_columns: Mapping[str, str]) -> tuple[Table, Errors]:
+    """Take the columns of standard errors out of a table; return both: the errors of y, and of x or None."""
+    beside = [*([error] if error else []), *of_columns.values()]
+    for name in beside:
+        if name not in table.names:
+            raise unknown("column of errors", name, table.names)
+    kept = [k for k, name in enumerate(table.names) if name not in beside]
+    names = tuple(table.names[k] for k in kept)
+    x_err = np.zeros((len(table.x), len(names))) if of_columns else None
+    for name, of in of_columns.items():
+        if name not in names:
+            raise unknown("column with an error", name, names)
+        assert x_err is not None
+        x_err[:, names.index(name)] = table.x[:, table.names.index(of)]
+    y_err = table.x[:, table.names.index(error)] if error else None
+    return replace(table, names=names, x=table.x[:, kept]), (y_err, x_err)

@@ -1,0 +1,62 @@
+"""Tables as they come, given as arrays or data frames: the right thing, or one sentence."""
+
+import time
+
+import numpy as np
+import pytest
+
+from nalm import NALMError, NALMRegressor
+from nalm.discover import search
+
+
+def test_three_rows_are_refused_with_how_many_are_needed():
+    with pytest.raises(NALMError, match="at least 6 rows"):
+        search(np.arange(1.0, 4.0)[:, None], np.arange(3.0))
+
+
+def test_dates_and_words_in_a_data_frame_are_one_sentence():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": np.arange(9.0), "day": pandas.date_range("2024-01-01", periods=9)})
+    with pytest.raises((ValueError, TypeError), match=r"\w+ \w+ \w+"):
+        NALMRegressor(max_time=1).fit(frame, np.arange(9.0))
+    with pytest.raises(ValueError, match=r"\w+ \w+ \w+"):
+        NALMRegressor(max_time=1).fit(frame.assign(day="a word"), np.arange(9.0))
+
+
+def test_rows_that_repeat_count_once_as_evidence():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(1, 5, (12, 1))
+    y = 3.3 * x[:, 0] + 0.1 * rng.standard_normal(12)
+    once = search(x, y, stages=["additive", "power"])
+    thrice = search(np.tile(x, (3, 1)), np.tile(y, 3), stages=["additive", "power"])
+    assert str(once.law) == str(thrice.law)
+    a, b = (found.candidates[0].constants[0] for found in (once, thrice))
+    assert b.error == pytest.approx(a.error, rel=0.05)
+
+
+def test_a_column_that_moves_with_another_is_named_among_the_alternatives():
+    rng = np.random.default_rng(0)
+    a = rng.uniform(1, 5, 40)
+    x = np.stack([a, a + 0.001 * rng.standard_normal(40)], 1)
+    found = search(x, 2 * a**2 * np.exp(0.05 * rng.standard_normal(40)), ["a", "b"], stages=["power"])
+    assert len(found.law.inputs) == 1 and found.certificate.verdict == "undecided"
+    (used,) = found.law.inputs
+    other = {"a": "b", "b": "a"}[used]
+    assert any(other in text for text in found.certificate.alternatives)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rows", "columns"), [(100_000, 4), (3000, 60)])
+def test_large_and_wide_tables_are_answered_in_time(rows, columns):
+    rng = np.random.default_rng(0)
+    x = rng.uniform(1, 3, (rows, columns))
+    y = 4.2 * x[:, 0] * x[:, 2] / x[:, 3] * np.exp(0.02 * rng.standard_normal(rows))
+    began = time.thread_time()
+    found = NALMRegressor(max_time=20).fit(x, y)
+    assert time.thread_time() - began < 60
+    assert sorted(found.laws_[0].inputs) == ["x0", "x2", "x3"] and found.certificate_.verdict != "none"
+
+
+def test_a_column_of_celsius_is_refused_with_the_remedy():
+    with pytest.raises(NALMError, match="convert the column to K"):
+        NALMRegressor(X_units=["°C"], y_unit="Pa").fit(np.arange(1.0, 9.0)[:, None], np.arange(8.0))
