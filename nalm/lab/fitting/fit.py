@@ -17,9 +17,10 @@ from nalm.engine.numbers import RowTrainer
 from nalm.engine.spelling import formulas
 from nalm.errors import NALMError
 from nalm.lab.fitting.models import Model, models, recipes
-from nalm.lab.fitting.result import UnitFit, certificates, held_out_error
+from nalm.lab.fitting.result import UnitFit, certificates, held_out_error, notes_on
 from nalm.lab.fitting.sources import split
 from nalm.lab.fitting.training import Watch, trained
+from nalm.networks.inside import formulas_in
 from nalm.results.runs import Runs, joined
 from nalm.stats import wilson
 from nalm.units import Unit
@@ -113,6 +114,8 @@ def fit_units(
         agreement=wilson(*_agreement(every, starts, best)),
         runs=every,
         best=best,
+        inside={} if spelt else formulas_in(module),
+        notes=notes_on(rows, symbols),
     )
 
 
