@@ -89,6 +89,13 @@ def test_a_wrong_model_gets_no_certificate():
     assert found.certificates[0].verdict == "none" and found.error > 0.5
 
 
+def test_an_error_that_rounding_makes_larger_is_told():
+    """The mean of two columns needs weights of 1/2, between the values of the grid."""
+    found = fit(X, (X[:, 0] + X[:, 2]) / 2, "NAU", seeds=1)
+    assert found.trained_error < 0.1 and found.error > 0.3
+    assert "Rounding the weights made the error" in found.notes[0] and found.notes[0] in repr(found)
+
+
 def test_the_best_of_several_models_and_recipes_is_chosen_by_validation():
     found = fit(X, X[:, 0] + X[:, 2], ["NMU", nalm.NAU], recipe=[QUICK, QUICK.replace(lr=0.05)], seeds=2)
     assert len(found.runs) == 8 and type(found.module) is nalm.NAU and found.agreement.n == 2

@@ -104,18 +104,19 @@ def fit_units(
     best = int(np.argmin([start.error for start in starts]))
     module, before = (starts[best].module(p) for p in (starts[best].snapped, starts[best].trained))
     spelt = _formulas(starts[best].network(starts[best].snapped), symbols, task.positive)
+    error, trained_error = (held_out_error(network, rows) for network in (module, before))
     return UnitFit(
         module=module,
         trained=before,
         formulas=spelt,
         certificates=certificates(spelt, symbols, rows, noise) if spelt else (),
-        error=held_out_error(module, rows),
-        trained_error=held_out_error(before, rows),
+        error=error,
+        trained_error=trained_error,
         agreement=wilson(*_agreement(every, starts, best)),
         runs=every,
         best=best,
         inside={} if spelt else formulas_in(module),
-        notes=notes_on(rows, symbols),
+        notes=notes_on(rows, symbols, error, trained_error),
     )
 
 

@@ -19,6 +19,11 @@ from nalm.lab.fitting.sources import Array, Split
 from nalm.results.runs import Runs
 from nalm.stats import Interval
 
+WORSE, SEEN = (
+    2.0,
+    0.01,
+)  # factor by which rounding makes an error larger, and the error over the spread, that are told
+
 
 @dataclass(frozen=True)
 class UnitFit:
@@ -29,8 +34,8 @@ class UnitFit:
     both are empty for a network that is no formula, such as one with a linear layer. ``inside`` has the formulas of its
     units then, by their names in ``module``, each in the unit's own inputs a, b, c, ... ``error`` is the error of
     ``module`` on held-out rows over the spread of y, ``trained_error`` that of ``trained``. ``agreement`` is the share
-    of its starts that led to the same formula. ``notes`` are sentences about columns that are constant or that others
-    can stand for. ``runs`` has the curves of all starts, ``best`` is its row there.
+    of its starts that led to the same formula. ``notes`` are sentences about columns that others can stand for, and
+    about an error that rounding made larger. ``runs`` has the curves of all starts, ``best`` is its row there.
     """
 
     module: nn.Module
@@ -83,9 +88,16 @@ def held_out_error(module: nn.Module, rows: Split) -> float:
     return off / (float(np.std(y)) or 1.0)
 
 
-def notes_on(rows: Split, names: Sequence[str]) -> tuple[str, ...]:
-    """Return sentences about columns that are constant or that others can stand for."""
-    return tuple(redundant_columns(names, np.concatenate([rows.seen[0], rows.held[0]])))
+def notes_on(rows: Split, names: Sequence[str], error: float, before: float) -> tuple[str, ...]:
+    """Return sentences about a fit: columns that others can stand for, and an error that rounding made larger."""
+    notes = redundant_columns(names, np.concatenate([rows.seen[0], rows.held[0]]))
+    if error > max(WORSE * before, SEEN):
+        times = error / max(before, 1e-300)
+        notes.append(
+            f"Rounding the weights made the error {times:.2g} times as large: they had not come near their grid. "
+            "Train longer, try another unit, or scale columns of large numbers down."
+        )
+    return tuple(notes)
 
 
 def certificates(
