@@ -63,6 +63,9 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         Which exponents the law may have.
     functions : sequence of str or None
         The functions that the law may have, such as ``("exp",)``; () is none, None (default) is all.
+    n_jobs : int or None
+        How many processes try stages of the search at the same time; -1 one on each core, None (default) one.
+        The law is the same; what takes seconds, such as nested laws, is found sooner.
     random_state : int, RandomState or None
         Which rows are held out, and random starts. None is 0: a fit is always the same.
     verbose : int
@@ -100,6 +103,7 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         without: Sequence[str] = (),
         exponents: str = "any",
         functions: Sequence[str] | None = None,
+        n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -116,6 +120,7 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         self.without = without
         self.exponents = exponents
         self.functions = functions
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
@@ -222,6 +227,7 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
             without=self.without,
             exponents=self.exponents,
             functions=self.functions,
+            n_jobs=self.n_jobs,
             watch=print_line if self.verbose else None,
         ).selected(self.select)
 
