@@ -12,6 +12,7 @@ from nalm.networks.symptoms import OFF_GRID, Objective, Seen, farthest, fixed_ga
 from nalm.units.base import Trainable, Unit
 
 DECIDED = 0.01  # distance to the grid within which a weight is decided
+RIGHT = 1e-4  # error over the spread of the targets that layers which imitate a product do not reach
 WRONG = 0.05  # error over the spread of the targets from which on outputs are wrong
 
 Said = Iterator[tuple[str, str]]  # what was seen, and what to do about it
@@ -90,9 +91,9 @@ def _factor(name: str, unit: Trainable, seen: Seen) -> Said:
         or unit.in_features < 2
     ):
         return
-    x, fits = seen.inputs.get(name), seen.error is not None and seen.error < DECIDED
-    if fits or not _is_over(unit) or farthest(unit)[1] > OFF_GRID:
+    if not _is_over(unit) or farthest(unit)[1] > OFF_GRID or (seen.error is not None and seen.error < RIGHT):
         return
+    x = seen.inputs.get(name)
     if x is None or bool((x == 0).all(0).any()):
         return
     for k, formula in enumerate(unit.formulas()):
