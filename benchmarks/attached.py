@@ -5,7 +5,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,78 +16,15 @@ from torch import Generator, Tensor, nn
 
 import nalm
 from benchmarks import harness
+from benchmarks.attached_problems import PROBLEMS, Problem
 from benchmarks.harness import Row, option
 from nalm.formulas.parse import parse
 from nalm.lab.fitting.models import layers, recipes
 from nalm.stats import wilson
-from nalm.units.baselines import Linear
 
 FAR = 10.0  # the test inputs are this much larger
 RIGHT = 0.01  # relative error on the test inputs up to which a network is right
 WAYS = ("without", "with", "fit")  # a loop without nalm.attach and with it; nalm.fit_units
-Rows = tuple[int, int]  # networks, and rows for each
-Draw = Callable[[Rows, float, Generator], tuple[Tensor, Tensor]]  # rows, factor -> inputs and targets
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A problem: the data, the network that learns it, and the training loop."""
-
-    network: Callable[[], nn.Module]
-    draw: Draw
-    formula: str  # of the last unit, in the inputs of the units before it
-    loss: str = "mse"
-    lr: float = 1e-2
-    steps: int = 2_000
-
-
-def _area(rows: Rows, factor: float, g: Generator) -> tuple[Tensor, Tensor]:
-    """Draw two sides and a column that does not matter; in training the sides are measured with 5 % of noise."""
-    x = factor * (1 + 4 * torch.rand(*rows, 3, generator=g))
-    noise = 0.05 * torch.randn(x.shape, generator=g) * (factor == 1)
-    return x * (1 + noise), x[..., :1] * x[..., 1:2]
-
-
-def _hidden(rows: Rows, factor: float, g: Generator) -> tuple[Tensor, Tensor]:
-    """Draw eight columns; the target is the product of two weighted sums, which a linear layer has to find."""
-    x = factor * torch.rand(*rows, 8, generator=g)
-    w = torch.tensor([[1.0, 2, 0, 0, 0.5, 0, 1, 0], [0, 0, 1.5, 1, 0, 2, 0, 0.5]])
-    return x, (x @ w.mT).prod(-1, keepdim=True)
-
-
-def _ratio(rows: Rows, factor: float, g: Generator) -> tuple[Tensor, Tensor]:
-    """Draw five columns; the target is the first by the third."""
-    x = factor * (1 + 2 * torch.rand(*rows, 5, generator=g))
-    return x, x[..., :1] / x[..., 2:3]
-
-
-def _sums(rows: Rows, factor: float, g: Generator) -> tuple[Tensor, Tensor]:
-    """Draw ten columns; the target is the product of two sums of four columns."""
-    x = factor * (1 + torch.rand(*rows, 10, generator=g))
-    return x, x[..., :4].sum(-1, keepdim=True) * x[..., 4:8].sum(-1, keepdim=True)
-
-
-def _behind() -> nn.Module:
-    """Return nn.Linear, ReLU and an NMU; the linear layer is one that accepts a leading axis, started as nn.Linear."""
-    torchs, ours = nn.Linear(8, 2), Linear(8, 2)
-    ours.load_state_dict({"weight": torchs.weight, "offset": torchs.bias})
-    return nn.Sequential(ours, nn.ReLU(), nalm.NMU(2, 1))
-
-
-def _two_layers() -> nn.Module:
-    return nn.Sequential(nalm.NAU(10, 2), nalm.NMU(2, 1))
-
-
-SUMS = "(a + b + c + d)*(e + f + g + h)"
-PROBLEMS: dict[str, Problem] = {
-    "area of noisy sides: NMU": Problem(lambda: nalm.NMU(3, 1), _area, "a*b"),
-    "hidden product: Linear-ReLU-NMU": Problem(_behind, _hidden, "a*b", steps=5_000),
-    "ratio of two of five: NMRU": Problem(lambda: nalm.NMRU(5, 1), _ratio, "a/c", steps=5_000),
-    "ratio of two of five: NRU": Problem(lambda: nalm.NRU(5, 1), _ratio, "a/c"),
-    "ratio of two of five: RealNPU": Problem(lambda: nalm.RealNPU(5, 1), _ratio, "a/c"),
-    "product of two sums: NAU-NMU, mse": Problem(_two_layers, _sums, SUMS),
-    "product of two sums: NAU-NMU, projected": Problem(_two_layers, _sums, SUMS, loss="projected"),
-}
 
 
 @dataclass(frozen=True)
@@ -169,7 +106,9 @@ def _fitted(problem: Problem, job: Job) -> tuple[list[Any], list[float]]:
     far, truth = (t[0] for t in problem.draw((1, 512), FAR, Generator().manual_seed(job.first)))
     model = layers(problem.network(), far.shape[1], 1)
     (recipe,) = recipes(None, model, far.shape[1], problem.steps)
-    recipe, seeds = recipe.replace(loss=problem.loss, lr=problem.lr), range(job.first, job.first + job.seeds)
+    starts = ((f"{len(model) - 1}.weight", 1.0, 1.0),) if problem.ones else ()
+    recipe = recipe.replace(loss=problem.loss, lr=problem.lr, starts=starts)
+    seeds = range(job.first, job.first + job.seeds)
     runs = nalm.fit_units(draw, None, problem.network(), seeds=seeds, recipe=recipe, test=(far, truth)).runs
     size = float(truth.square().mean())
     errors = [(float(curve[-1]) / size) ** 0.5 for curve in runs.test]
@@ -217,7 +156,8 @@ BENCHMARK = harness.Benchmark(
     note="Networks in plain training loops (Adam, batches of 128 new rows) with and without nalm.attach, and as starts "
     "of nalm.fit_units (fit); those of one problem train side by side as a population. Right: the "
     "formula is right and the network as trained errs by less than 1 % on inputs ten times as large; formula: the "
-    "formula of the rounded weights is right.",
+    "formula of the rounded weights is right. From 1: the weights of the NMU start at 1, so that it multiplies all "
+    "inputs.",
     options=Options,
     trial=Trial,
     jobs=jobs,

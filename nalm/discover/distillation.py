@@ -1,6 +1,7 @@
 """Read a law out of a trained part of a network and put it back as a layer of units: ``distil``."""
 
 import copy
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ from nalm.errors import NALMError
 
 FRESH = 1 / 3  # share of the inputs that is kept for the test, if none are given
 NOISE = 0.05
+LEAST = 0.01  # seconds of a search, even if the time is over: it then returns a simple fit
 SIMPLE = (
     "additive",
     "power",
@@ -82,8 +84,9 @@ def distil(
     inputs, by default a third of ``inputs``. A part that is a law to rounding gets the verdict exact. Else a law is
     looked for that holds within ``noise``, over the spread of the output: activations are blurred by noise of this
     size, so that the errors of a trained perceptron, which are no noise, do not show. Choose it several times as large
-    as they are. ``far=(x, y)`` are rows outside the training range, on which both networks are compared. The network
-    itself stays as it is.
+    as they are. ``far=(x, y)`` are rows outside the training range, on which both networks are compared. ``max_time``
+    is the time of the whole call in seconds: each output gets an equal part of what is left of it. The network itself
+    stays as it is.
 
     >>> core = nn.Sequential(nn.Linear(2, 1))
     >>> _ = core[0].weight.data.copy_(torch.tensor([[2.0, -0.5]])), core[0].bias.data.zero_()
@@ -91,6 +94,9 @@ def distil(
     >>> print(found.laws[0], found.certificates[0].verdict)
     2*a - b/2 exact
     """
+    began = time.monotonic()
+    if max_time is not None and not max_time > 0:
+        raise NALMError(f"max_time is a number of seconds above 0, or None, got {max_time!r}.")
     name, place = _place(network, part)
     seen, unseen = _split(inputs) if fresh is None else (inputs, fresh)
     (x, y), (fresh_x, fresh_y) = (_activations(network, place, rows) for rows in (seen, unseen))
@@ -100,9 +106,11 @@ def distil(
                 f"A law needs at least {FEWEST_ROWS} activations to be seen and tested, got {len(rows)}."
             )
     columns = check_names(names, x.shape[1])
-    found = [
-        _read((x, y[:, i]), (fresh_x, fresh_y[:, i]), columns, noise, max_time) for i in range(y.shape[1])
-    ]
+    found, outputs = list[tuple[Law, Certificate]](), y.shape[1]
+    for i in range(outputs):
+        left = None if max_time is None else began + max_time - time.monotonic()
+        share = None if left is None else max(left / (outputs - i), LEAST)
+        found.append(_read((x, y[:, i]), (fresh_x, fresh_y[:, i]), columns, noise, share))
     layer = _layer([law for law, _ in found], network)
     other = copy.deepcopy(network)
     if name:
@@ -126,13 +134,19 @@ def distil(
 def _read(
     seen: Activations, fresh: Activations, names: tuple[str, ...], noise: float, max_time: float | None
 ) -> tuple[Law, Certificate]:
-    """Return the law of one output and its certificate: exact if there is one, else within the noise."""
-    found = search(*seen, names, noise=0.0, stages=SIMPLE, max_time=max_time)
+    """Return the law of one output and its certificate: exact if there is one, else within the noise.
+
+    The search for an exact law gets half of the time at most.
+    """
+    began = time.monotonic()
+    half = None if max_time is None else max_time / 2
+    found = search(*seen, names, noise=0.0, stages=SIMPLE, max_time=half)
     if certificate := _tested(found.law, names, seen, fresh, 0.0):
         return found.law, certificate
     rng = np.random.default_rng(0)
     dithered = [(x, y + noise * y.std() * rng.standard_normal(len(y))) for x, y in (seen, fresh)]
-    law = search(*dithered[0], names, noise=noise, stages=SIMPLE, max_time=max_time).law
+    left = None if max_time is None else max(began + max_time - time.monotonic(), LEAST)
+    law = search(*dithered[0], names, noise=noise, stages=SIMPLE, max_time=left).law
     node = law.expression
     free = np.array([not is_nice(v, r) for v, r in zip(numbers(node), roles(node), strict=True)], bool)
     with np.errstate(all="ignore"):

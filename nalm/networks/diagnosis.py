@@ -12,6 +12,7 @@ from nalm.networks.symptoms import OFF_GRID, Objective, Seen, farthest, fixed_ga
 from nalm.units.base import Trainable, Unit
 
 DECIDED = 0.01  # distance to the grid within which a weight is decided
+RIGHT = 1e-4  # error over the spread of the targets that layers which imitate a product do not reach
 WRONG = 0.05  # error over the spread of the targets from which on outputs are wrong
 
 Said = Iterator[tuple[str, str]]  # what was seen, and what to do about it
@@ -49,6 +50,7 @@ def diagnose(
     gate       a gate is fixed at 0 or 1 while the weights behind it are undecided
     gradient   a gradient or an output is not finite
     saddle     no slope, although a small step in some direction lowers the loss
+    factor     a product behind free layers has one factor or none: these layers have taken over the others
     output     the units are on their grid, and the outputs are wrong: it is the layers around them
     ========== ==================================================================================
 
@@ -70,17 +72,44 @@ def diagnose(
     for name, unit in units.items():
         for look in (_domain, _input, _penalty, _bounds, _grid, _gate, _gradient, _saddle):
             found += [Fault(look.__name__[1:], name, *said) for said in look(name, unit, seen)]
-    found += _output(units, seen, free=len(list(model.parameters())))
+    mine = sum(len(list(unit.parameters())) for unit in units.values())
+    if len(list(model.parameters())) > mine:  # there are layers around the units
+        for name, unit in units.items():
+            found += [Fault("factor", name, *said) for said in _factor(name, unit, seen)]
+        found += _output(units, seen)
     for name, b in model.named_buffers():
         b.copy_(buffers[name])
     return found
 
 
-def _output(units: Mapping[str, Trainable], seen: Seen, free: int) -> list[Fault]:
-    """Find outputs that are wrong although every unit is decided; ``free`` counts the parameters of the model."""
-    mine = sum(len(list(unit.parameters())) for unit in units.values())
+def _factor(name: str, unit: Trainable, seen: Seen) -> Said:
+    """Find a product of one input or none; where an input is 0 on all rows, ``_input`` has said so."""
+    if (
+        not isinstance(unit, Unit)
+        or "multiply" not in unit.gold
+        or "add" in unit.gold
+        or unit.in_features < 2
+    ):
+        return
+    if not _is_over(unit) or farthest(unit)[1] > OFF_GRID or (seen.error is not None and seen.error < RIGHT):
+        return
+    x = seen.inputs.get(name)
+    if x is None or bool((x == 0).all(0).any()):
+        return
+    for k, formula in enumerate(unit.formulas()):
+        if len(formula.free_symbols) < 2:
+            which = "the product" if unit.out_features == 1 else f"output {k}"
+            yield (
+                f"({unit.label}) ended with {which} = {formula}: the layers before it have taken over other factors.",
+                "Start again with its weights at 1, which keeps all factors: torch.nn.init.ones_(unit.weight); or from "
+                "another seed.",
+            )
+
+
+def _output(units: Mapping[str, Trainable], seen: Seen) -> list[Fault]:
+    """Find outputs that are wrong although every unit is decided."""
     decided = all(isinstance(u, Unit) and _is_over(u) and farthest(u)[1] < DECIDED for u in units.values())
-    if free <= mine or not decided or not seen.error > WRONG:
+    if not decided or seen.error is None or not seen.error > WRONG:
         return []
     name, unit = list(units.items())[-1]
     said = f"({unit.label}) is on its grid, but the outputs err by {seen.error:.2g} of the spread of the targets."

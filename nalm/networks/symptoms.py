@@ -31,9 +31,8 @@ class Seen:
     overflown: set[str] = field(default_factory=set)  # units with finite inputs and other outputs
     loss: Callable[[], Tensor] | None = None  # the loss without gradients, if there is a target
     spread: float = 0.0  # variance of the target
-    error: float = (
-        0.0  # rms error of the outputs over the spread of the target, if the loss is the squared error
-    )
+    # rms error of the outputs over the spread of the target; None without a target, or with a loss of one's own
+    error: float | None = None
 
     @classmethod
     def of(

@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 import nalm
+from nalm.discover import distillation
 from nalm.errors import NALMError
 
 LAWS = {  # of the part's inputs, and what the network makes of the part's output
@@ -65,6 +66,24 @@ def test_a_part_that_is_a_law_is_exact_and_several_outputs_have_one_each():
     assert [str(law) for law in found.laws] == ["a*b", "a"]
     assert [c.verdict for c in found.certificates] == ["exact", "exact"] and found.before is None
     torch.testing.assert_close(found.network(x), network(x))
+
+
+def test_max_time_is_the_time_of_all_outputs_together(monkeypatch):
+    """Each search gets its part of what is left, whatever the earlier ones took; the clock is moved by hand."""
+    now, allowed = [0.0], []
+    monkeypatch.setattr(distillation.time, "monotonic", lambda: now[0])
+
+    def search(*arguments, max_time, **options):
+        allowed.append(max_time)
+        now[0] += max_time
+        return nalm.search(*arguments, **options | {"noise": 0.0, "stages": ("additive",)})
+
+    monkeypatch.setattr(distillation, "search", search)
+    network = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 3)).double()
+    found = nalm.distil(network, "", rows(60, 1, 3, 0), max_time=6.0)
+    assert allowed == [1.0] * 6 and len(found.laws) == 3  # an exact and a noisy search for each output
+    with pytest.raises(NALMError, match="max_time is a number of seconds above 0, or None, got 0"):
+        nalm.distil(network, "", rows(60, 1, 3, 0), max_time=0)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sympy
 import torch
 from torch import nn
 
@@ -9,6 +10,7 @@ import nalm
 from nalm.config import Ramp, Recipe
 from nalm.errors import NALMError
 from nalm.lab.fitting import models, sources
+from nalm.lab.fitting.result import certificates
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, (600, 3))
@@ -31,6 +33,7 @@ def test_arrays_become_a_usable_module_with_its_formula(product):
     found = product
     assert [str(f) for f in found.formulas] == ["height*width"]
     assert found.certificates[0].verdict == "exact" and found.certificates[0].rows == 120
+    assert found.notes == () and not found.inside
     assert found.error < 1e-6 and found.agreement.estimate == 1.0 and found.agreement.n == 4
     assert found.module(torch.tensor([[300.0, 7.0, -2.0]])).tolist() == [[-600.0]]
     np.testing.assert_allclose(found.predict([[300.0, 7.0, -2.0]]), [[-600.0]])
@@ -51,9 +54,46 @@ def test_noise_in_y_is_consistent_and_not_exact():
     assert 0.03 < found.error < 0.08
 
 
+def test_relative_noise_is_told_from_noise_of_constant_size():
+    """A wide quotient whose noise grows with it: a test for noise of constant size refuses 18 of 20 such laws."""
+    rng = np.random.default_rng(0)
+    x, noise = rng.uniform(0.2, 5, (1_000, 3)), 0.01 * rng.standard_normal(1_000)
+    quotient = x[:, 0] / x[:, 2]
+    for kind, y in {"relative": quotient * (1 + noise), "additive": quotient + noise}.items():
+        law, rows = sympy.Symbol("a") / sympy.Symbol("c"), sources.split(x, y)
+        (certificate,) = certificates([law], ("a", "b", "c"), rows, None)
+        assert certificate.verdict == "consistent" and f"{kind} noise of" in certificate.tested, certificate
+
+
+def test_a_law_near_which_another_explains_the_rows_as_well_is_undecided():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(1, 1.2, (30, 2))
+    y = x[:, 0] * x[:, 1] * (1 + 0.025 * rng.standard_normal(30))
+    (certificate,) = certificates(
+        [sympy.Symbol("a") * sympy.Symbol("b")], ("a", "b"), sources.split(x, y), None
+    )
+    assert certificate.verdict == "undecided" and certificate.alternatives
+    assert certificate.advice.startswith("Measure next near a = ")
+
+
+def test_columns_that_others_can_stand_for_are_named():
+    near = X[:, 0] + 1e-3 * np.random.default_rng(1).standard_normal(len(X))
+    x = np.column_stack([X, near, X[:, 1]])
+    found = fit(x, X[:, 1] * X[:, 2], seeds=2, names=("width", "depth", "height", "span", "copy"))
+    assert found.notes[0] == "Columns depth and copy hold the same numbers: the law can name any of them."
+    assert "Columns width and span move together (r = 1.00000)" in repr(found)
+
+
 def test_a_wrong_model_gets_no_certificate():
     found = fit(X, X[:, 0] + X[:, 2], recipe=QUICK.replace(steps=2), seeds=1)
     assert found.certificates[0].verdict == "none" and found.error > 0.5
+
+
+def test_an_error_that_rounding_makes_larger_is_told():
+    """The mean of two columns needs weights of 1/2, between the values of the grid."""
+    found = fit(X, (X[:, 0] + X[:, 2]) / 2, "NAU", seeds=1)
+    assert found.trained_error < 0.1 and found.error > 0.3
+    assert "Rounding the weights made the error" in found.notes[0] and found.notes[0] in repr(found)
 
 
 def test_the_best_of_several_models_and_recipes_is_chosen_by_validation():
@@ -72,7 +112,9 @@ def test_layers_of_torch_train_beside_units():
     model = nn.Sequential(nn.Linear(3, 2), nn.ReLU(), nalm.NMU(2, 1))
     found = fit(X, X[:, 0] * X[:, 2], model, recipe=QUICK.replace(steps=3))
     assert [type(m).__name__ for m in found.module] == ["Linear", "ReLU", "NMU"]
-    assert found.formulas == () == found.certificates and "no formula" in repr(found)
+    assert found.formulas == () == found.certificates and "no formula of the whole" in repr(found)
+    assert found.inside == {"2": found.module[2].formulas()}
+    assert f"unit '2' computes {found.inside['2'][0]}" in repr(found)
     assert found.module[2].is_solved() and not found.trained[2].is_solved()
 
 

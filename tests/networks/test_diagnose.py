@@ -187,6 +187,30 @@ def test_outputs_that_are_wrong_around_units_that_are_right_are_found():
     assert nalm.diagnose(network.train(), (x, 2 * product)) == []  # the training may go on
 
 
+def test_a_product_that_ended_with_one_factor_behind_free_layers_is_found():
+    network = nn.Sequential(nn.Linear(2, 2), nalm.NMU(2, 1)).eval()
+    nn.init.constant_(network[0].bias, 1.0)
+    for weights, product in (([1.0, 0.0], "a"), ([0.0, 1.0], "b"), ([0.0, 0.0], "1")):
+        network[1].assign_({"weight": torch.tensor([weights])})
+        (found, *others) = nalm.diagnose(network, (X, Y))
+        assert found.name == "factor" and found.unit == "1" and names(others) in ([], ["output"])
+        assert f"(NMU(2, 1)) ended with the product = {product}: the layers before it" in str(found)
+        assert "torch.nn.init.ones_(unit.weight)" in found.remedy
+        assert names(nalm.diagnose(network, X)) == ["factor"]
+    network[1].assign_({"weight": torch.ones(1, 2)})
+    assert "factor" not in names(nalm.diagnose(network, (X, Y)))
+
+
+def test_a_product_of_one_factor_may_be_right():
+    alone = nalm.NMU(2, 1).assign_({"weight": torch.tensor([[1.0, 0.0]])}).eval()
+    assert nalm.diagnose(alone, X) == []  # no layer before it can have taken over a factor
+    network = nn.Sequential(nn.Linear(2, 2), alone)
+    assert nalm.diagnose(network, (X, network(X).detach())) == []  # the outputs are right
+    assert nalm.diagnose(network.train(), X) == []  # the training may go on
+    sums = nn.Sequential(nn.Linear(2, 2), nalm.NAU(2, 1).assign_({"weight": torch.tensor([[1.0, 0.0]])}))
+    assert nalm.diagnose(sums.eval(), X) == []
+
+
 def test_targets_of_an_objective_need_not_have_the_shape_of_the_outputs():
     network = nn.Sequential(nn.Linear(2, 2), nalm.NAU(2, 3)).eval()
     classes = torch.arange(7) % 3

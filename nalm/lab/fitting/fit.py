@@ -17,9 +17,10 @@ from nalm.engine.numbers import RowTrainer
 from nalm.engine.spelling import formulas
 from nalm.errors import NALMError
 from nalm.lab.fitting.models import Model, models, recipes
-from nalm.lab.fitting.result import UnitFit, certificates, held_out_error
+from nalm.lab.fitting.result import UnitFit, certificates, held_out_error, notes_on
 from nalm.lab.fitting.sources import split
 from nalm.lab.fitting.training import Watch, trained
+from nalm.networks.inside import formulas_in
 from nalm.results.runs import Runs, joined
 from nalm.stats import wilson
 from nalm.units import Unit
@@ -103,16 +104,19 @@ def fit_units(
     best = int(np.argmin([start.error for start in starts]))
     module, before = (starts[best].module(p) for p in (starts[best].snapped, starts[best].trained))
     spelt = _formulas(starts[best].network(starts[best].snapped), symbols, task.positive)
+    error, trained_error = (held_out_error(network, rows) for network in (module, before))
     return UnitFit(
         module=module,
         trained=before,
         formulas=spelt,
         certificates=certificates(spelt, symbols, rows, noise) if spelt else (),
-        error=held_out_error(module, rows),
-        trained_error=held_out_error(before, rows),
+        error=error,
+        trained_error=trained_error,
         agreement=wilson(*_agreement(every, starts, best)),
         runs=every,
         best=best,
+        inside={} if spelt else formulas_in(module),
+        notes=notes_on(rows, symbols, error, trained_error),
     )
 
 

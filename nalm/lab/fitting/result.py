@@ -1,21 +1,28 @@
 """The answer of ``fit_units``: the best network, its formulas, what held-out rows say, and how many starts agree."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-from nalm.discover.certificate import Certificate, certify, certify_noisy
+from nalm.discover.certificate import Certificate, certify
 from nalm.discover.law.expression import Node
 from nalm.discover.law.from_sympy import from_sympy
 from nalm.discover.problem import SEARCH_ROWS, Problem, precision_of
+from nalm.discover.redundancy import redundant_columns
+from nalm.discover.selection.given import certify_given
 from nalm.errors import NALMError
 from nalm.lab.fitting.sources import Array, Split
 from nalm.results.runs import Runs
 from nalm.stats import Interval
+
+WORSE, SEEN = (
+    2.0,
+    0.01,
+)  # factor by which rounding makes an error larger, and the error over the spread, that are told
 
 
 @dataclass(frozen=True)
@@ -24,9 +31,11 @@ class UnitFit:
 
     ``module`` has the weights of its units on their grid, ``trained`` is the same network as training left it.
     ``formulas`` are SymPy expressions, one for each output, and ``certificates`` what the held-out rows say about them;
-    both are empty for a network that is no formula, such as one with a linear layer. ``error`` is the error of
+    both are empty for a network that is no formula, such as one with a linear layer. ``inside`` has the formulas of its
+    units then, by their names in ``module``, each in the unit's own inputs a, b, c, ... ``error`` is the error of
     ``module`` on held-out rows over the spread of y, ``trained_error`` that of ``trained``. ``agreement`` is the share
-    of its starts that led to the same formula. ``runs`` has the curves of all starts, ``best`` is its row there.
+    of its starts that led to the same formula. ``notes`` are sentences about columns that others can stand for, and
+    about an error that rounding made larger. ``runs`` has the curves of all starts, ``best`` is its row there.
     """
 
     module: nn.Module
@@ -38,6 +47,8 @@ class UnitFit:
     agreement: Interval
     runs: Runs
     best: int
+    inside: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def predict(self, x: Any) -> Array:
         """Return the outputs (rows, out) of the module for rows x."""
@@ -49,8 +60,10 @@ class UnitFit:
         lines = [
             f"y = {', '.join(map(str, self.formulas))}"
             if self.formulas
-            else "no formula: not all layers are units",
+            else "no formula of the whole: not all layers are units",
+            *(f"  unit {name!r} computes {', '.join(map(str, own))}" for name, own in self.inside.items()),
             *(f"  {certificate}" for certificate in self.certificates),
+            *(f"  {note}" for note in self.notes),
             f"  held-out error over the spread of y: {self.error:.2g}, {self.trained_error:.2g} before rounding",
             f"  {count} of {n} starts agree: {agreed.estimate:.2f} [{agreed.low:.2f}, {agreed.high:.2f}]",
             f"  {case.name}, seed {self.runs.seeds[self.best]}, {int(self.runs.steps[self.best][-1]):,} steps; "
@@ -73,6 +86,18 @@ def held_out_error(module: nn.Module, rows: Split) -> float:
     with np.errstate(all="ignore"):
         off = float(np.sqrt(np.mean((outputs(module, x) - y) ** 2)))
     return off / (float(np.std(y)) or 1.0)
+
+
+def notes_on(rows: Split, names: Sequence[str], error: float, before: float) -> tuple[str, ...]:
+    """Return sentences about a fit: columns that others can stand for, and an error that rounding made larger."""
+    notes = redundant_columns(names, np.concatenate([rows.seen[0], rows.held[0]]))
+    if error > max(WORSE * before, SEEN):
+        times = error / max(before, 1e-300)
+        notes.append(
+            f"Rounding the weights made the error {times:.2g} times as large: they had not come near their grid. "
+            "Train longer, try another unit, or scale columns of large numbers down."
+        )
+    return tuple(notes)
 
 
 def certificates(
@@ -99,4 +124,4 @@ def _tested(node: Node, names: Sequence[str], rows: Split, column: int, noise: f
     )
     with np.errstate(all="ignore"):
         exact = certify(node, problem, names)
-        return exact if exact or noise == 0 else certify_noisy(node, problem, names)
+        return exact if exact or noise == 0 else certify_given(node, problem, names)
