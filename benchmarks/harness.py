@@ -26,14 +26,13 @@ from benchmarks.journal import Journal, key
 from benchmarks.progress import Progress
 from nalm import __version__
 from nalm.errors import NALMError
-from nalm.lab.machine import cores
+from nalm.operating_system import THREADS, cores
 
 J = TypeVar("J")  # a job: a frozen dataclass of plain values that says what to try
 T = TypeVar("T")  # a trial: a frozen dataclass of plain values, what became of a job; it has ``seconds``
 Row = dict[str, Any]
 SHIPPED = "results/beyond"  # where the repository keeps the results
 PACKAGES = ("numpy", "torch", "scikit-learn", "gplearn", "pysindy", "pysr")
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def option(default: Any, help: str) -> Any:  # noqa: A002

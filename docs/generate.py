@@ -5,8 +5,10 @@ Every number comes from the shipped results or from the units themselves. Usage:
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+import future
+from tables import table
 
 from nalm.experiments.thesis.ch3 import RANGES
 from nalm.formulas.capabilities import capability
@@ -46,6 +48,8 @@ def write(root: Path, folder: Path) -> None:
     _put(folder / "tables" / "contest.md", contest(json.loads((beyond / "laws.json").read_text("utf-8"))))
     _put(folder / "tables" / "trials.md", trials(json.loads((beyond / "ladder.json").read_text("utf-8"))))
     _put(folder / "tables" / "benchmarks.md", benchmarks(beyond))
+    for name, table_of in future.TABLES.items():
+        _put(folder / "tables" / f"{name}.md", table_of())
     for name, unit in UNITS.items():
         _put(folder / "units" / f"{name}.svg", draw(unit))
         _put(folder / "units" / f"{name}.md", unit_page(unit))
@@ -154,12 +158,6 @@ def unit_page(unit: type[Unit]) -> str:
         table(("operation", "cases", "solved runs", "runs"), lines) if lines else "Nothing is shipped.\n"
     )
     return UNIT_PAGE.format(name=unit.__name__, facts=" ".join(facts), measured=measured)
-
-
-def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown."""
-    rows = [head, ["---"] * len(head), *lines]
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows).replace(" of ", "\u00a0of\u00a0")
 
 
 def _put(path: Path, text: str) -> None:

@@ -20,6 +20,7 @@ FEW = 4  # outputs up to which a wide sum is not a matrix product
 FLOAT32_EPS = torch.finfo(torch.float32).eps
 SATURATED = 40.0  # tanh and sigmoid of it are exactly 1 in float64
 CLOSED = -1000.0  # sigmoid of it is exactly 0 in float64
+TURNS = 3  # parts of a unit that rows of a batch show in turns
 STEEP = 1e30  # a gate this steep is a step function
 
 
@@ -170,6 +171,11 @@ def spread(x: Tensor) -> Tensor:
     variance = centred.square().sum((-2, -1)) / max(n - 1, 1)
     some = variance > 0  # the root has no slope at zero
     return torch.where(some, torch.where(some, variance, 1.0).sqrt(), 0.0)
+
+
+def turn(batch: int, device: torch.device | str) -> Tensor:
+    """Return whose turn each row of a batch is, 0, 1, 2, 0, ...: for units that show their parts in turns."""
+    return torch.arange(batch, device=device) % TURNS
 
 
 def glorot(in_features: int, out_features: int) -> float:

@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parent.parent / "nalm"
 BASE = {
     "__init__": set(),  # exports names lazily; what imports it wants the version
     "errors": set(),
-    "files": {"errors"},
+    "operating_system": {"errors"},
     "operations": {"errors"},
     "functional": set(),
     "draws": set(),

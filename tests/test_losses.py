@@ -132,7 +132,7 @@ def test_other_shapes_are_refused_in_one_sentence_that_names_both(loss, shapes):
 
 @every_loss
 def test_gradients_are_those_of_finite_differences(loss):
-    prediction, target = data(5, (3, 4, 2))
+    prediction, target = data(5, (3, 8, 2))
     assert torch.autograd.gradcheck(
         lambda p: loss(p, target, seen(target)), prediction.requires_grad_(), eps=1e-3, atol=1e-7
     )
@@ -141,8 +141,8 @@ def test_gradients_are_those_of_finite_differences(loss):
 @every_loss
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_a_constant_prediction_has_finite_gradients(loss, dtype):
-    prediction = torch.full((5, 1), 2.0, dtype=dtype, requires_grad=True)
-    target = torch.arange(1, 6, dtype=dtype).unsqueeze(-1)
+    prediction = torch.full((6, 1), 2.0, dtype=dtype, requires_grad=True)
+    target = torch.arange(1, 7, dtype=dtype).unsqueeze(-1)
     value = loss(prediction, target, seen(target))
     value.backward()
     assert value.isfinite()

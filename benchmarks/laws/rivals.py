@@ -82,15 +82,16 @@ def gplearn(
     seed: int,
     population: int = 2000,
     generations: int = 20,
+    functions: Sequence[Any] = FUNCTIONS,
 ) -> Fitted:
     """Fit by genetic programming without constants, then with constants unless exact; return the better program."""
     genetic = needed("gplearn.genetic", BASELINES)
     began, exact = time.monotonic(), 1e-10 * float(np.sqrt(np.mean(y**2)))
     best: Any = None
-    for constants in (None, (-10.0, 10.0)):
+    for share, constants in ((0.45, None), (0.9, (-10.0, 10.0))):
         model = genetic.SymbolicRegressor(
             population_size=population,
-            function_set=FUNCTIONS,
+            function_set=functions,
             const_range=constants,
             parsimony_coefficient=0.001 * float(np.std(y)),
             metric="rmse",
@@ -106,8 +107,10 @@ def gplearn(
                 model.fit(x, y)
             if best is None or model._program.raw_fitness_ < best._program.raw_fitness_:
                 best = copy.copy(model)  # a snapshot; training continues
-            if best._program.raw_fitness_ <= exact or time.monotonic() - began > 0.9 * seconds:
+            if best._program.raw_fitness_ <= exact:
                 return Fitted(_quiet(best.predict), str(best._program))
+            if time.monotonic() - began > share * seconds:
+                break
     return Fitted(_quiet(best.predict), str(best._program))
 
 

@@ -19,6 +19,9 @@ def export(
     tally: Annotated[
         bool, typer.Option("--tally", help="Counts and quantiles per case instead of runs: for many seeds.")
     ] = False,
+    seeds: Annotated[
+        int, typer.Option(min=0, help="With --to, only runs with a seed below this; 0 takes all.")
+    ] = 0,
 ) -> None:
     """Write every finished run as CSV to standard output, or as files to publish."""
     from nalm.results import files as shipped
@@ -35,7 +38,7 @@ def export(
             return
         full = [name for name in names if name in store.counts()]
         for name in full or names[:1]:  # without any finished run, the first raises the error
-            typer.echo((tally_files if tally else shipped).ship(store, name, to))
+            typer.echo(tally_files.ship(store, name, to) if tally else shipped.ship(store, name, to, seeds))
 
 
 def _names(store: "Store", experiment: str) -> list[str]:

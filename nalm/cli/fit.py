@@ -67,6 +67,7 @@ def fit(
     digits: Annotated[
         int | None, typer.Option(help="Significant digits of the table. Default: read off its numbers.")
     ] = None,
+    jobs: Annotated[int, typer.Option(help="Processes that search at the same time; -1: one per core.")] = 1,
     seed: Annotated[int, typer.Option(help="For which rows are held out.")] = 0,
     save: Annotated[Path | None, typer.Option(help="Keep the law for nalm predict: law.json.")] = None,
     latex: Annotated[bool, typer.Option("--latex", help="Print the law in LaTeX, too.")] = False,
@@ -109,6 +110,7 @@ def fit(
         exponents=exponents,
         functions=None if functions is None else [f for f in _listed(functions) if f != "none"],
         constants=_listed(constants),
+        n_jobs=jobs,
         random_state=seed,
     )
     found = _search(regressor, table, errors)

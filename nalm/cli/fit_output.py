@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nalm.files import json_number
+from nalm.operating_system import json_number
 
 if TYPE_CHECKING:
     import numpy as np

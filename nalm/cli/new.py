@@ -46,7 +46,7 @@ def _write(kind: str, name: str, folder: Path) -> Path:
     import importlib.resources
 
     from nalm.errors import NALMError
-    from nalm.files import write_atomically
+    from nalm.operating_system import write_atomically
 
     if kind == "unit" and not name.isidentifier():
         raise NALMError(f"A unit is a Python class, such as MyUnit: {name!r} cannot be its name.")

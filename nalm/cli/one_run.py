@@ -59,7 +59,7 @@ def _names(store: "Store") -> "dict[Case, str]":
 
 
 def _plain(o: "Outcome") -> dict[str, Any]:
-    from nalm.files import json_number
+    from nalm.operating_system import json_number
     from nalm.report.sections.failures import outcome
 
     values = {n: v for n, v in vars(o).items() if n not in ("case", "measures")}

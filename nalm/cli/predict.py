@@ -43,7 +43,7 @@ def predict(
 
     from nalm.cli.tabular import refuse_overwriting
     from nalm.discover.regressor import NALMRegressor
-    from nalm.files import json_number
+    from nalm.operating_system import json_number
 
     refuse_overwriting(data, out)
     found = NALMRegressor.load(law)
@@ -120,7 +120,7 @@ def _csv_writer(out: Path | None, silent: bool) -> Iterator[Any]:
     import io
 
     from nalm.errors import NALMError
-    from nalm.files import atomic_path
+    from nalm.operating_system import atomic_path
 
     if silent:
         yield lambda rows: None

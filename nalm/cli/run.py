@@ -1,6 +1,7 @@
 """The command run: train experiments into a results folder."""
 
 import contextlib
+import math
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -51,6 +52,16 @@ class RunOptions:
         ),
     ] = ""
     save_every: Annotated[float, typer.Option(help="Seconds between checkpoints.")] = 15.0
+    max_time: Annotated[
+        float | None,
+        typer.Option(help="Seconds after which unfinished runs are saved; the same command resumes them."),
+    ] = None
+    precision: Annotated[
+        str,
+        typer.Option(
+            help="float32, tf32 or bfloat16: of networks that read images; default: bfloat16 on a GPU."
+        ),
+    ] = ""
     no_curves: Annotated[
         bool, typer.Option("--no-curves", help="Keep the last evaluation of a run only: for many seeds.")
     ] = False
@@ -86,7 +97,7 @@ def run(options: RunOptions) -> None:
         compiled = not options.no_compile and (executor is not None or _can_compile(options, stack, console))
         bar = stack.enter_context(progress.Progress(console))
         try:
-            lab.run(
+            state = lab.run(
                 wanted,
                 options.out,
                 device=options.device,
@@ -97,11 +108,18 @@ def run(options: RunOptions) -> None:
                 save_every=options.save_every,
                 data=options.data,
                 curves=not options.no_curves,
+                precision=options.precision,
+                max_time=math.inf if options.max_time is None else options.max_time,
             )
         except KeyboardInterrupt as stopped:
             message = f"Stopped. Finished runs are in {options.out}; the same command resumes the others."
             console.print(message, markup=False, soft_wrap=True)
             raise typer.Exit(code(stopped)) from None
+    if state.finished < state.runs:
+        message = (
+            f"The time is over: {state.finished} of {state.runs} runs are finished and in {options.out}; "
+        )
+        console.print(f"{message}the same command resumes the others.", markup=False, soft_wrap=True)
     run_output.results(wanted, options.out, options.json)
 
 

@@ -5,7 +5,7 @@ The range of a task says which digits there are: ``grid(FIRST, 10)`` for the dig
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from nalm.config.layer import Layer
@@ -23,6 +23,7 @@ KEPT = {  # images that sequences are cut from, by source and first digit
 }
 AMOUNTS = ("multiply", "add", "count")  # what can be asked about a sequence
 IMAGE = 2**16  # numbers that a network holds of one image while it trains
+SMALL = 2**13  # the same where all runs are one batch: at least fifty of them fit on a GPU
 
 
 def amounts_to(operation: str) -> int:
@@ -140,6 +141,19 @@ class TwoDigits(OfTwoDigits):
     generator: Literal["nalm", "torch"] = "nalm"
 
     inputs = 2
+    per_run = ("threshold", "exact", "chosen", "start", "generator")
+
+    @property
+    def size(self) -> int:
+        """Numbers that training holds of one example; the layers of all runs are one batch."""
+        return self.inputs * SMALL
+
+    def signature(self, model: tuple[Layer, ...], recipe: Recipe) -> Hashable:
+        """Runs share a program if their readers are alike and take the same steps; their layers may differ."""
+        own = ("penalties", "clip_norm", "starts")
+        steps = tuple(getattr(recipe, f.name) for f in fields(recipe) if f.name not in own)
+        pairs = tuple(getattr(self, f.name) for f in fields(self) if f.name not in self.per_run)
+        return type(self), pairs, steps
 
 
 @dataclass(frozen=True)

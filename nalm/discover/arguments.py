@@ -7,6 +7,7 @@ import numpy as np
 
 from nalm.discover.dimensions.units import Dimension, dimension
 from nalm.errors import NALMError
+from nalm.operating_system import cores
 
 FEWEST_ROWS = 6
 
@@ -19,6 +20,20 @@ def seconds_of(max_time: Any) -> float:
         case int() | float() | np.number() if max_time > 0 and max_time is not True:
             return float(max_time)
     raise NALMError(f"max_time is a number of seconds above 0, or None, got {max_time!r}.")
+
+
+def jobs_of(n_jobs: Any) -> int:
+    """Return the number of processes of a search; None is 1, -1 one on each core, -2 one fewer.
+
+    >>> jobs_of(None), jobs_of(3)
+    (1, 3)
+    """
+    match n_jobs:
+        case None:
+            return 1
+        case int() | np.integer() if n_jobs and not isinstance(n_jobs, bool):
+            return int(n_jobs) if n_jobs > 0 else max(1, cores() + 1 + int(n_jobs))
+    raise NALMError(f"n_jobs is a number of processes, or -1 for one on each core, got {n_jobs!r}.")
 
 
 def seed_of(random_state: Any) -> int:

@@ -1,33 +1,18 @@
 """The ladder: ``search`` tries stage after stage until one law is certified, then once more with noise admitted."""
 
-import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from nalm.discover.certificate import Certificate, certify, certify_noisy
-from nalm.discover.certificate.smoothness import mostly_noise
-from nalm.discover.certificate.verdict import Verdict
+from nalm.discover.arguments import jobs_of
 from nalm.discover.constraints import Constraints
-from nalm.discover.discovery import Candidate, Discovery
-from nalm.discover.fit.description_length import is_nice, shortened, simplified
-from nalm.discover.fit.least_squares import UNSOLVABLE, solvable
-from nalm.discover.fit.snap import snapped, whole
-from nalm.discover.law import Law
-from nalm.discover.law.expression import Node, numbers, roles, size
+from nalm.discover.discovery import Discovery
 from nalm.discover.law.names import check_names
-from nalm.discover.law.rewrite import rewritten
-from nalm.discover.law.tidy import tidied
-from nalm.discover.met import Met
-from nalm.discover.problem import Problem, TimeUpError
-from nalm.discover.stages import Stage, select
-
-Watch = Callable[[str], None]
-
-FEW = 1  # fitted numbers of a law that makes the search for functions needless
-QUIET = 1e-3  # share of the spread of y: if noise is not declared, so little may be a law with functions
+from nalm.discover.problem import Problem
+from nalm.discover.search_state import Search, Watch
+from nalm.discover.stages import select
 
 
 def search(
@@ -50,6 +35,7 @@ def search(
     without: Sequence[str] = (),
     exponents: str = "any",
     functions: Sequence[str] | None = None,
+    n_jobs: int | None = None,
     watch: Watch | None = None,
 ) -> Discovery:
     """Find the law y = f(x) behind a table x (rows, columns), and test what can be said about it.
@@ -64,6 +50,7 @@ def search(
     that of the cells or columns of x, beside ``y_err``. ``bootstrap`` is how often rows are drawn again for intervals
     of the law's numbers, ``digits`` the significant ones of a rounded table. ``contains``, ``without`` name columns of
     the law; ``exponents`` are "any", "half" or "integer"; ``functions`` are the only ones allowed, () none.
+    ``n_jobs`` is how many processes try stages at the same time, -1 one on each core; the law is the same.
     ``watch`` is called after every stage with one line about the progress of the search.
 
     >>> x = np.random.default_rng(0).uniform(-2, 2, (100, 3))
@@ -77,174 +64,7 @@ def search(
     ).with_errors(y_err, sample_weight, digits, x_err, bootstrap)
     names = check_names(names, problem.inputs)
     problem = problem.constrained(Constraints.of(names, contains, without, exponents, functions))
-    state = Search(problem, names, select(stages), watch)
+    state = Search(problem, names, select(stages), watch, jobs_of(n_jobs))
     state.explore()
     with np.errstate(all="ignore"):
         return state.discovery(began)
-
-
-class Search(Met):
-    """State of one search: candidates tried so far and the certified law, if any."""
-
-    def __init__(
-        self,
-        problem: Problem,
-        names: tuple[str, ...],
-        stages: dict[str, Stage],
-        watch: Watch | None = None,
-    ):
-        super().__init__(problem)
-        self.names, self.stages, self.watch = names, stages, watch
-        problem.tell = self.report
-        self.began = time.monotonic()
-        self.seen: set[Node] = set()  # with units: structures of the candidates, without their numbers
-        self.certified: tuple[Node, Certificate, str] | None = None
-        self.asked = False  # whether a law without functions explains the data under noise
-
-    def explore(self) -> None:
-        """Try the stages until a law is certified or time is over; what overflows is never certified."""
-        with np.errstate(all="ignore"), contextlib.suppress(TimeUpError):
-            self.find_exact()
-            if self.certified is None:
-                self.find_under_noise()
-            if not self.done and not self.noisy:
-                with contextlib.suppress(KeyboardInterrupt):  # the best law so far is kept
-                    self.find_exact(patient=True)
-
-    @property
-    def done(self) -> bool:
-        """True if a law is certified."""
-        return self.certified is not None and bool(self.certified[1])
-
-    @property
-    def noisy(self) -> bool:
-        """True if noise is admitted and is most of what the best law leaves: then no exact law is behind it."""
-        best = None if self.problem.noise == 0 or self.certified is None else self.certified[0]
-        return best is not None and mostly_noise(best, self.problem)
-
-    def find_exact(self, patient: bool = False) -> None:
-        """Try stage after stage, the patient ones or the others, until one has a law that holds to rounding."""
-        tried: set[Node] = set()
-        for name, stage in self.stages.items():
-            if stage.patient != patient:
-                continue
-            if stage.functions and self.problem.constraints.without_function_stages():
-                continue
-            if stage.functions and self.explained():
-                return
-            found: list[tuple[Node, Certificate]] = []
-            for proposal in self.proposed(stage):
-                self.proposals.append((proposal, name))
-                for node in solvable(snapped(proposal, self.problem)):
-                    self.problem.check()
-                    if found and size(node) >= size(found[-1][0]):
-                        break
-                    if node in tried or not self.rule.allows(node):
-                        continue
-                    tried.add(node)
-                    self.remember(node, name)
-                    if certificate := certify(node, self.problem, self.names):
-                        found.append((node, certificate))
-                        break
-                if found and not stage.thorough:
-                    break
-            if found:
-                self.accept(*found[-1], name)  # each is smaller than the one before
-                return
-            self.report(f"{name}: no exact law")
-
-    def explained(self) -> bool:
-        """Tell whether the stages so far have a law that leaves noise alone: then functions are not tried.
-
-        A law with several fitted numbers can imitate one with functions, so it does not count.
-        """
-        if self.problem.noise == 0 or self.asked:
-            return False
-        self.asked = True
-        self.find_under_noise()
-        if self.certified is not None:
-            node, certificate, _ = self.certified
-            free = sum(not is_nice(v, role) for v, role in zip(numbers(node), roles(node), strict=True))
-            loud = self.problem.noise or certificate.error > QUIET
-            if certificate and loud and free <= FEW:
-                return True
-        self.certified = None
-        return False
-
-    def report(self, message: str) -> None:
-        """Pass the progress of the search to ``watch``, if there is one."""
-        if self.watch is not None:
-            seconds = time.monotonic() - self.began
-            self.watch(f"{message}; {len(self.met):,} laws met, {self._nearest()}; {seconds:.1f} s")
-
-    def _nearest(self) -> str:
-        """Describe the best law so far: the chosen one, else the one with the smallest error."""
-        best = min(self.met, key=lambda n: self.met[n][0], default=None)
-        node = self.certified[0] if self.certified else best
-        if node is None:
-            return "none of them near"
-        law = f", {Law(node, self.names)}," if self.certified else ""
-        return f"the nearest{law} leaves {self.met[node][0]:.2g}"
-
-    def proposed(self, stage: Stage) -> Iterator[Node]:
-        """Yield the candidates of a stage; with units only those of the right dimension, each structure once."""
-        if not self.problem.columns and not stage.constants:
-            return
-        if self.problem.dimensions is None:
-            yield from map(self.problem.constraints.shaped, solvable(stage.propose(self.problem)))
-            return
-        for proposal in solvable(stage.propose(self.problem)):
-            if (node := self.rule.trim(proposal)) is not None:
-                skeleton = self.rule.skeleton(node)
-                if skeleton not in self.seen:
-                    self.seen.add(skeleton)
-                    yield self.rule.refit(node)
-
-    def find_under_noise(self) -> None:
-        """Refit and simplify the best candidates; test the shortest description, if noise is admitted."""
-        for proposal, stage in self.shortlist():
-            node: Node | None = proposal
-            with contextlib.suppress(*UNSOLVABLE):
-                node = self.rule.trim(simplified(proposal, self.problem))
-            self.remember(proposal if node is None else self.rule.refit(node, is_nice), stage)
-        if not self.met:
-            return
-        node = min(self.met, key=self.score)
-        stage = self.met[node][1]
-        if not self.problem.constraints.allows(node):
-            return
-        for exact in solvable(snapped(node, self.problem)):
-            if self.rule.allows(exact) and (certificate := certify(exact, self.problem, self.names)):
-                self.accept(exact, certificate, stage)
-                return
-        if self.problem.noise == 0:
-            self.accept(node, certify(node, self.problem, self.names), stage)
-            return
-        with contextlib.suppress(*UNSOLVABLE):
-            short = self.rule.trim(tidied(whole(shortened(node, self.problem))))
-            node = short if short is not None and self.problem.constraints.allows(short) else node
-        self.accept(node, certify_noisy(node, self.problem, self.names), stage)
-
-    def accept(self, node: Node, certificate: Certificate, stage: str) -> None:
-        """Choose a law, in the shortest way to write it that is certified as well."""
-        if certificate.verdict == Verdict.EXACT:
-            for other in rewritten(node):
-                if (
-                    size(other) < size(node)
-                    and self.rule.allows(other)
-                    and (again := certify(other, self.problem, self.names))
-                ):
-                    node, certificate = other, again
-        self.remember(node, stage)
-        self.certified = node, certificate, stage
-        self.report(f"{stage}: {Law(node, self.names)} is {certificate.verdict}")
-
-    def discovery(self, began: float) -> Discovery:
-        """Return the certified law, or the best law that was met, with the front of laws."""
-        node, certificate, stage = chosen = self.uncertified(self.certified, self.names)
-        if certificate.verdict == Verdict.EXACT or self.problem.noise == 0:
-            front = self.front(node)
-        else:
-            (node, certificate, stage), front = self.by_evidence(chosen, self.names, self.began)
-        candidates = [Candidate.of(listed, self.names) for listed in front]
-        return Discovery(Law(node, self.names), certificate, candidates, stage, time.monotonic() - began)

@@ -23,6 +23,10 @@ class TimeUpError(Exception):
     """Raised inside a search when its time is over; ``search`` catches it."""
 
 
+def silent(message: str) -> None:
+    """Tell nobody about the progress of a search."""
+
+
 @dataclass
 class Problem:
     """Observations to search on and rows held out, in float64; ``columns`` leaves out those that never change."""
@@ -37,7 +41,7 @@ class Problem:
     noise: float | None = None  # standard deviation over that of y; 0: exact laws only; None: unknown
     deadline: float = np.inf
     clock: Callable[[], float] = time.monotonic
-    tell: Callable[[str], None] = lambda message: None  # takes a line about the progress of a long stage
+    tell: Callable[[str], None] = silent  # takes a line about the progress of a long stage
     dimensions: tuple[list[Dimension], Dimension] | None = None  # of the inputs and of y, if units are given
     constants: tuple[int, ...] = ()  # indices of columns with one value and a dimension
     order: NDArray[np.int_] = field(
@@ -188,11 +192,6 @@ class Problem:
         """Median error over the spread of y below which only rounding separates a candidate from a law."""
         spread = float(np.std(self.y)) or 1.0
         return max(1e-7, 300 * self.roundoff * float(np.sqrt(np.mean(self.y**2))) / spread)
-
-    @cached_property
-    def rng(self) -> np.random.Generator:
-        """The generator of random starts, a function of the seed."""
-        return np.random.default_rng(self.seed)
 
     @property
     def precision(self) -> str:

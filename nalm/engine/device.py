@@ -5,12 +5,14 @@ Everything that changes the state of the whole process is here.
 
 import contextlib
 import os
+import warnings
 from collections.abc import Iterator
 
 import torch
 
-from nalm.errors import NALMError
+from nalm.errors import NALMError, unknown
 
+PRECISIONS = ("float32", "tf32", "bfloat16")  # of the products in networks that read images
 WORK = 65_536  # numbers that are worth a thread of their own
 
 
@@ -55,3 +57,32 @@ def fixed_convolutions() -> Iterator[None]:
         yield
     finally:
         torch.backends.cudnn.deterministic = before
+
+
+def check_precision(name: str) -> None:
+    """Raise an error that suggests a precision if there is none of that name; "" leaves the choice to the trainer."""
+    if name and name not in PRECISIONS:
+        raise unknown("precision", name, PRECISIONS)
+
+
+@contextlib.contextmanager
+def products_in(precision: str) -> Iterator[None]:
+    """Multiply float32 on a GPU in full precision, or in tf32, if either is named."""
+    if precision not in ("float32", "tf32"):
+        yield
+        return
+    before = _tf32(precision == "tf32", precision == "tf32")
+    try:
+        yield
+    finally:
+        _tf32(*before)
+
+
+def _tf32(products: bool, convolutions: bool) -> tuple[bool, bool]:
+    """Set whether products and convolutions of float32 are taken in tf32, and return how it was."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # newer torch has a second way to say it
+        before = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
+        torch.backends.cuda.matmul.allow_tf32 = products
+        torch.backends.cudnn.allow_tf32 = convolutions
+    return before

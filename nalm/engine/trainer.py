@@ -30,8 +30,16 @@ from nalm.results.runs import Runs
 class Trainer(Protocol):
     """Trains one population, which is runs of equal signature. It can be saved after any call and restored exactly."""
 
-    def __init__(self, runs: Sequence[Run], device: torch.device, *, compiled: bool = True, data: str = ""):
-        """Draw the initial weights; ``data`` is the folder of MNIST's files, needed only for images."""
+    def __init__(
+        self,
+        runs: Sequence[Run],
+        device: torch.device,
+        *,
+        compiled: bool = True,
+        data: str = "",
+        precision: str = "",
+    ):
+        """Draw the initial weights; ``data``, the folder of MNIST's files, and ``precision`` are for images only."""
         ...
 
     @staticmethod
@@ -96,6 +104,14 @@ def trainer_for(case: Case) -> type[Trainer]:
     return TRAINERS[type(case.task)]
 
 
-def trainer(runs: Sequence[Run], device: torch.device, *, compiled: bool = True, data: str = "") -> Trainer:
+def trainer(
+    runs: Sequence[Run],
+    device: torch.device,
+    *,
+    compiled: bool = True,
+    data: str = "",
+    precision: str = "",
+) -> Trainer:
     """Return the training of a population, from its start."""
-    return trainer_for(runs[0].case)(runs, device, compiled=compiled, data=data)
+    kind = trainer_for(runs[0].case)
+    return kind(runs, device, compiled=compiled, data=data, precision=precision)

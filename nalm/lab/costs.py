@@ -15,7 +15,7 @@ from pathlib import Path
 from nalm.config import Case, Experiment
 from nalm.config.grouping import signature
 from nalm.config.labels import unit_of
-from nalm.lab.machine import cores
+from nalm.operating_system import cores
 
 COMPILING = {"cpu": 12.0, "cuda": 8.0}  # seconds per program
 PROCESSES = 12  # that share a GPU

@@ -1,4 +1,4 @@
-"""Properties of this machine: the cores that this process may use, the compiler and its cache."""
+"""The compiler of this machine and its cache."""
 
 import contextlib
 import getpass
@@ -12,13 +12,6 @@ from collections.abc import Iterator
 CACHE = "TORCHINDUCTOR_CACHE_DIR"  # the environment variable with torch's folder of compiled programs
 HEADERS = "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS"  # whether torch precompiles headers, 0 or 1
 COMPILERS = {"win32": "cl", "darwin": "clang++"}  # the commands that torch calls; elsewhere g++
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use, which can be fewer than the machine has."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def without_compiler() -> str:

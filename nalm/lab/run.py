@@ -1,5 +1,6 @@
 """Run experiments: skip finished runs, resume from checkpoints, train the rest, and save results as they arrive."""
 
+import math
 import shlex
 import sys
 import time
@@ -13,6 +14,7 @@ import torch
 from nalm.config import Experiment
 from nalm.engine import Run, check
 from nalm.engine.compiler import NotCompiled
+from nalm.engine.device import check_precision
 from nalm.engine.images import mnist
 from nalm.errors import NALMError
 from nalm.lab.executors.base import SAVE_EVERY, Executor, Job, Message, Settings
@@ -71,6 +73,8 @@ def run(
     save_every: float = SAVE_EVERY,
     data: Path | str = "",
     curves: bool = True,
+    precision: str = "",
+    max_time: float = math.inf,
 ) -> State:
     """Train every run of the experiments that is not yet in the folder's store; return when all are.
 
@@ -79,12 +83,17 @@ def run(
     Workers load the user-defined units: ``units`` as FILE.py:Class, and those of the cases that are loaded here. Their
     files are copied into the folder, under ``units``. ``save_every`` is the time in seconds between checkpoints,
     ``data`` the folder of MNIST's files. Without ``curves`` only the last evaluation of each run is stored, which is
-    enough for tallies; networks that read images are judged by their curves and refused.
+    enough for tallies; networks that read images are judged by their curves and refused. ``precision`` is that of
+    networks that read images. After ``max_time`` seconds the state of unfinished runs is saved and the call returns.
     """
     if workers is not None and workers < 1:
         raise NALMError(f"workers must be 1 or more, or None for an automatic choice; got {workers}.")
     if not save_every >= 0:
         raise NALMError(f"save_every must be 0 or more seconds, got {save_every:g}.")
+    if not max_time > 0:
+        raise NALMError(f"max_time must be more than 0 seconds, got {max_time:g}.")
+    check_precision(precision)
+    until = time.time() + max_time
     wanted: dict[Key, Run] = {}
     for experiment in experiments:
         check(experiment.cases)
@@ -98,7 +107,9 @@ def run(
     executor = executor or Local(device, workers)
     named = [layer.unit for run in wanted.values() for layer in run.case.model]
     loaded = tuple(dict.fromkeys((*units, *own.spellings(named))))
-    settings = Settings(Path(folder), executor.device, compiled, loaded, save_every, str(data), curves)
+    settings = Settings(
+        Path(folder), executor.device, compiled, loaded, save_every, str(data), curves, precision, until
+    )
     with Store(folder, create=True) as store:
         store.begin(_command(), torch.__version__)
         checkpoints.remove_stale_files(store.folder)
@@ -106,7 +117,7 @@ def run(
         for experiment in experiments:
             store.register(experiment)
         session = Session(store, settings, executor, wanted, show or (lambda state: None))
-        while missing := session.missing():
+        while (missing := session.missing()) and not settings.over:
             if not session.train(session.plan(missing)):
                 session.state.waiting = True
                 session.show(session.state)
@@ -177,6 +188,8 @@ class Session:
     def _reserved(self, plan: Sequence[Job]) -> Iterator[Job]:
         """Reserve each job when it is asked for, and yield it without the runs of other processes."""
         for job in plan:
+            if self.settings.over:
+                return
             mine = set(self.store.reserve(job.keys))
             if mine:
                 runs = tuple(run for run in job.runs if (run.case.hash, run.seed) in mine)
@@ -195,7 +208,7 @@ class Session:
             state.finished += len(job.runs)
             state.solved += message.solved
             state.done += sum(run.case.recipe.steps for run in job.runs)
-        if message.kind in ("finished", *FAILED):
+        if message.kind in ("finished", "stopped", *FAILED):
             state.active.pop(name, None)
             state.workers.pop(name, None)
         else:

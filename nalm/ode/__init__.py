@@ -1,6 +1,6 @@
 """Systems of equations from trajectories: ``nalm.ode.fit(t, x)`` returns a ``System``.
 
-This room may import ``discover`` (laws, verdicts, prices of numbers) and ``nalm.files``; it needs no torch.
+This room may import ``discover`` (laws, verdicts, prices of numbers) and ``nalm.operating_system``; it needs no torch.
 """
 
 from nalm.ode.fit import fit as fit

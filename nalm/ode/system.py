@@ -15,7 +15,7 @@ from nalm.discover.law import Law
 from nalm.discover.law.expression import Array, Input, Node, Power, evaluate, parts
 from nalm.discover.law.json import law_of, number, plain_law
 from nalm.errors import NALMError
-from nalm.files import read_json, write_json
+from nalm.operating_system import read_json, write_json
 
 FORMAT = "nalm ode 1"
 EVALUATIONS = 40_000  # of the right-hand side; a trajectory that needs more counts as stiff or diverging

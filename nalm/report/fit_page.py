@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nalm.files import json_number
+from nalm.operating_system import json_number
 from nalm.report import html
 from nalm.report.html import needed as needed
 from nalm.report.html import safe

@@ -12,7 +12,7 @@ from typing import Any
 
 import nalm
 from nalm.errors import NALMError
-from nalm.files import read_json, write_json
+from nalm.operating_system import read_json, write_json
 from nalm.report import html
 from nalm.report.overview import entry, tables
 from nalm.report.page import content, render

@@ -54,9 +54,14 @@ def table(outcomes: Iterable[Outcome]) -> str:
     return text.getvalue()
 
 
-def ship(store: Store, experiment: str, folder: Path) -> Path:
-    """Write one experiment of a store as files under a folder; return the path of the table."""
-    outcomes = finished(store, experiment)
+def ship(store: Store, experiment: str, folder: Path, seeds: int = 0) -> Path:
+    """Write one experiment of a store as files under a folder; return the path of the table.
+
+    ``seeds`` takes the runs with a seed below it, where the others are in a tally; 0 takes all.
+    """
+    outcomes = [o for o in finished(store, experiment) if not seeds or o.seed < seeds]
+    if not outcomes:
+        raise NALMError(f"{store.path} has no run of {experiment!r} with a seed below {seeds}.")
     path = target(store, experiment, folder)
     write(
         {

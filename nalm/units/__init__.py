@@ -39,6 +39,9 @@ from nalm.units.nru import NRUSeparateSign as NRUSeparateSign
 from nalm.units.nmru import NMRU as NMRU
 from nalm.units.nmru import NMRUNoSign as NMRUNoSign
 from nalm.units.nmru import NMRUGated as NMRUGated
+from nalm.units.reversible import SNRU as SNRU
+from nalm.units.reversible import SNMRU as SNMRU
+from nalm.units.reversible import SModifiedRealNPU as SModifiedRealNPU
 from nalm.units.mcfc import MCFC as MCFC
 from nalm.units.mcfc import MulMCFC as MulMCFC
 from nalm.units.mcfc import MulMCFCSignINALU as MulMCFCSignINALU
@@ -47,6 +50,8 @@ from nalm.units.nlrl import NLRL as NLRL
 from nalm.units.nlrl import AndNLRL as AndNLRL
 from nalm.units.nsr import NSR as NSR
 from nalm.units.nsrnau import NSRNAU as NSRNAU
+from nalm.units.scientific import ScientificNPU as ScientificNPU
+from nalm.units.nspu import NSPU as NSPU
 
 UNITS: dict[str, type[Unit]] = {
     name: found

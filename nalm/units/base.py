@@ -2,7 +2,7 @@
 
 import abc
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import torch
 from torch import Generator, Tensor
@@ -15,6 +15,7 @@ from nalm.units.trainable import Weights as Weights
 
 Grid = tuple[float, ...]
 Gold = Mapping[str, Mapping[str, float | Grid]]  # operation -> weights that perform it
+Inverse = Literal["", "divide", "subtract"]
 Symbols = Sequence[Any]  # SymPy symbols, one per input
 Spelled = dict[str, Any]  # rounded weights by name, as nested lists of SymPy numbers
 Formulas = list[Any]  # SymPy expressions, one per output
@@ -27,7 +28,7 @@ class Unit(Trainable):
     must    ``start``, ``compute``, ``expressions``; ``grids``, ``gold``
     may     ``weights`` with ``assign_`` (raw parameters differ from effective weights),
             ``rounded``, ``penalties``, ``project``, ``sparsity_error``; ``options``, ``noisy``,
-            ``domain``, ``accepts``, ``ignores``, ``shares``, ``recipe``
+            ``domain``, ``accepts``, ``ignores``, ``shares``, ``inverse``, ``recipe``
     free    ``solved``, ``formulas``, ``snap_``, ``exact_``, ``is_solved`` and all of ``Trainable``
     ======  ==============================================================================
 
@@ -49,6 +50,8 @@ class Unit(Trainable):
     accepts: ClassVar[str] = "real"  # where the forward pass is finite: real or positive
     ignores: ClassVar[bool] = True  # whether an input can be left out of the formula
     shares: ClassVar[bool] = True  # whether several outputs can use the same input
+    # how noise on inputs is undone at solved weights: f(x n) / f(n) for n > 0, or f(x + n) - f(n) (reversible.py)
+    inverse: ClassVar[Inverse] = ""
     eps: float = 0.0  # the paper's epsilon; 0 is the exact form
     recipe: ClassVar[Any] = (
         None  # the nalm.config.Recipe that a user's unit brings; None takes the experiment's

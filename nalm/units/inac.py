@@ -64,6 +64,7 @@ class INAC(_Saturating):
 
     grids = {"weight": (-1.0, 0.0, 1.0)}
     gold = GOLD_SUM
+    inverse = "subtract"
 
     def compute(self, x: Tensor) -> Tensor:
         return F.linear(x, self.weights()["weight"])
@@ -93,6 +94,7 @@ class IMNAC(_Saturating, EpsUnit):
         "select": {"weight": (1.0,)},
     }
     paper_eps = 1e-7
+    inverse = "divide"
 
     def compute(self, x: Tensor) -> Tensor:
         return signed_product(x, self.weights()["weight"], self.eps)

@@ -1,7 +1,7 @@
 """Power units with weights drawn to -1, 0 and 1 (Mistry 2023, section 5.4 and appendix G.5)."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from torch import Generator, Tensor
@@ -29,7 +29,7 @@ class ModifiedRealNPU(RealNPU):
 
     grids = {"weight": (-1.0, 1.0), "gate": (0.0, 1.0)}
     gold = {n: RealNPU.gold[n] for n in TERNARY}
-    options = ("eps", "towards", "clip", "constrained")
+    options: ClassVar[tuple[str, ...]] = ("eps", "towards", "clip", "constrained")
 
     def __init__(
         self,

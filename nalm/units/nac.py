@@ -68,6 +68,7 @@ class NAC(TanhSigmoid):
 
     grids = {"weight": (-1.0, 0.0, 1.0)}
     gold = GOLD_SUM
+    inverse = "subtract"
 
     def compute(self, x: Tensor) -> Tensor:
         return F.linear(x, self.weights()["weight"])
@@ -97,6 +98,7 @@ class NACMul(TanhSigmoid, EpsUnit):
 
     grids = {"weight": (-1.0, -0.5, 0.0, 0.5, 1.0)}
     gold = GOLD_POWER
+    inverse = "divide"
     domain = "positive"
     paper_eps = 1e-7
 

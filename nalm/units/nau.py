@@ -1,10 +1,12 @@
 """Neural Addition Unit (Madsen & Johansen, ICLR 2020, arXiv:2001.05016)."""
 
+from typing import ClassVar
+
 from torch import Tensor
 
 from nalm import functional as F
 from nalm.units import spelling
-from nalm.units.base import Formulas, Spelled, Symbols, Weights
+from nalm.units.base import Formulas, Inverse, Spelled, Symbols, Weights
 from nalm.units.bounded import BoundedUnit
 from nalm.units.gold import GOLD_SUM
 from nalm.units.start import Start, Uniform
@@ -27,6 +29,7 @@ class NAU(BoundedUnit):
     grids = {"weight": (-1.0, 0.0, 1.0)}
     gold = GOLD_SUM
     legal = (-1.0, 1.0)
+    inverse: ClassVar[Inverse] = "subtract"
     weight: Tensor
 
     def start(self) -> dict[str, Start]:

@@ -32,6 +32,7 @@ class NMRU(EpsUnit):
 
     grids = {"weight": (0.0, 1.0)}
     gold = IMNAC.gold
+    inverse = "divide"
     paper_eps = F.FLOAT32_EPS
     weight: Tensor
 

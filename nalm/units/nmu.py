@@ -31,6 +31,7 @@ class NMU(BoundedUnit):
     grids = {"weight": (0.0, 1.0)}
     gold = GOLD_PRODUCT
     legal = (0.0, 1.0)
+    inverse = "divide"
 
     def start(self) -> dict[str, Start]:
         return {"weight": Uniform((self.out_features, self.in_features), 0.25, 0.75)}
@@ -84,6 +85,7 @@ class SigmoidNMU(Unit):
 
     grids = {"weight": (0.0, 1.0)}
     gold = GOLD_PRODUCT
+    inverse = "divide"
     w_hat: Tensor
 
     def start(self) -> dict[str, Start]:

@@ -32,6 +32,7 @@ class NRU(NAU):
     """
 
     gold = IMNAC.gold
+    inverse = "divide"
     options = (*NAU.options, "tanh_scale")
 
     def __init__(

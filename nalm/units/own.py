@@ -16,7 +16,7 @@ from types import ModuleType
 import torch
 
 from nalm.errors import NALMError, unknown
-from nalm.files import write_atomically
+from nalm.operating_system import write_atomically
 from nalm.units import UNITS
 from nalm.units.base import Unit
 

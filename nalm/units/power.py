@@ -24,6 +24,7 @@ class PowerUnit(EpsUnit):
     """Real weights, as exponents."""
 
     paper_eps = F.FLOAT32_EPS
+    inverse = "divide"
     weight: Tensor
 
     @property

@@ -13,13 +13,14 @@ from nalm.units import spelling
 from nalm.units.base import Formulas, Spelled, Symbols, Unit, Weights
 from nalm.units.gold import GOLD_PRODUCT
 from nalm.units.nmu import NMU
+from nalm.units.reversible import Distribution, Ends, Reversible
 from nalm.units.start import Constant, Normal, Start
 
 SIGMA = 0.5
 BEYOND = 4.0  # a solved gate lies this far beyond its bounds: over 5 standard deviations of the noise
 
 
-class SNMU(NMU):
+class SNMU(Reversible, NMU):
     r"""Multiplies like the NMU, with reversible noise against local optima.
 
     .. math:: y_o = \frac{\prod_i (W_{oi} n_i x_i + 1 - W_{oi})}{\prod_i (W_{oi} n_i + 1 - W_{oi})}
@@ -28,43 +29,34 @@ class SNMU(NMU):
     evaluation. At W in {0, 1} the noise cancels. ``noise_range`` is (low, high), or "batch" for
     :math:`U[1, 1 + 1/s]` with s the standard deviation of the batch. ``denoising="powers"`` divides by
     :math:`\prod_i n_i^{W_{oi}}` instead (Mistry 2022c, equation 8), which needs noise above 0 and is reported to
-    fail outside the training range. Hand noise in with ``unit(x, noise=n)``. Departs from published code: the
-    caller's x is left alone, and the penalty ``inputs`` sees the x it is given, not the noised one.
+    fail outside the training range. ``distribution`` is that of reversible.py. Hand noise in with
+    ``unit(x, noise=n)``. Departs from published code: the caller's x is left alone, and the penalty ``inputs`` sees the
+    x it is given, not the noised one.
 
     >>> SNMU.solved("multiply").formulas()
     [a*b]
     """
 
-    noisy = True
-    options = (*NMU.options, "noise_range", "denoising")
+    options = (*NMU.options, "noise_range", "denoising", "distribution")
 
     def __init__(
         self,
         in_features: int,
         out_features: int,
         *,
-        noise_range: tuple[float, float] | Literal["batch"] = (1.0, 5.0),
+        noise_range: Ends | Literal["batch"] = (1.0, 5.0),
         denoising: Literal["linear", "powers"] = "linear",
+        distribution: Distribution = "uniform",
         penalty: Literal["linear", "squared"] = "linear",
         bounds: Literal["clip", "penalty"] = "clip",
         generator: Generator | None = None,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ):
-        if noise_range != "batch":
-            try:
-                low, high = map(float, noise_range)
-            except (TypeError, ValueError):
-                low, high = 1.0, 0.0
-            if not low < high:
-                raise NALMError(f"SNMU needs noise_range=(low, high) or 'batch', got {noise_range!r}.")
-            noise_range = (low, high)
         if denoising not in ("linear", "powers"):
             raise NALMError(f"SNMU needs denoising='linear' or 'powers', got {denoising!r}.")
-        if denoising == "powers" and noise_range != "batch" and noise_range[0] <= 0:
-            raise NALMError(f"Powers of noise need noise above 0, got noise_range={noise_range!r}.")
-        self.noise_range: tuple[float, float] | Literal["batch"] = noise_range
         self.denoising: Literal["linear", "powers"] = denoising
+        self.set_noise(noise_range, distribution)
         super().__init__(
             in_features,
             out_features,
@@ -75,26 +67,35 @@ class SNMU(NMU):
             dtype=dtype,
         )
 
-    def forward(self, x: Tensor, noise: Tensor | None = None) -> Tensor:
-        """Apply the unit; in training, noise of x's shape may be given instead of drawn."""
-        flat = self.flat(x)
-        if not self.training:
-            return self.unflat(self.compute(flat), x)
-        if noise is not None and noise.shape != x.shape:
-            raise NALMError(
-                f"{self.label} needs noise of x's shape {tuple(x.shape)}, got {tuple(noise.shape)}."
-            )
-        n = self.draw(flat) if noise is None else self.flat(noise)
-        return self.unflat(self.compute(flat * n) / self.factor(n), x)
+    def set_noise(self, noise_range: Ends | Literal["batch"], distribution: Distribution) -> None:
+        if distribution != "uniform" and noise_range != "batch":
+            super().set_noise(noise_range, distribution)
+            return
+        if distribution != "uniform":
+            raise NALMError(f"SNMU needs uniform noise for noise_range='batch', got {distribution!r}.")
+        if noise_range != "batch":
+            try:
+                low, high = map(float, noise_range)
+            except (TypeError, ValueError):
+                low, high = 1.0, 0.0
+            if not low < high:
+                raise NALMError(f"SNMU needs noise_range=(low, high) or 'batch', got {noise_range!r}.")
+            noise_range = (low, high)
+        if self.denoising == "powers" and noise_range != "batch" and noise_range[0] <= 0:
+            raise NALMError(f"Powers of noise need noise above 0, got noise_range={noise_range!r}.")
+        self.noise_range, self.distribution = noise_range, distribution
+
+    def undo(self, x: Tensor, n: Tensor) -> Tensor:
+        return self.compute(x * n) / self.factor(n)
 
     def factor(self, n: Tensor) -> Tensor:
         """Return what the noise n (*runs, batch, in) multiplies an output by when the weights are 0 or 1."""
         return self.compute(n) if self.denoising == "linear" else F.power_product(n, self.weight)
 
     def draw(self, x: Tensor) -> Tensor:
-        """Draw noise for x (*runs, batch, in)."""
-        low, high = (1.0, self.batch_bound(x)) if self.noise_range == "batch" else self.noise_range
-        return low + (high - low) * self.noise.uniform(tuple(x.shape), x.dtype)
+        if self.noise_range != "batch":
+            return super().draw(x)
+        return 1.0 + (self.batch_bound(x) - 1.0) * self.noise.uniform(tuple(x.shape), x.dtype)
 
     @staticmethod
     def batch_bound(x: Tensor) -> Tensor:

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nalm import operating_system
 from nalm.cli.output import plain
-from nalm.lab import machine
 from nalm.results import checkpoints
 from nalm.results.store import Store
 
@@ -298,9 +298,9 @@ def test_without_a_home_a_run_trains(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="cores cannot be taken away here")
 def test_only_cores_that_may_be_used_are_counted():
     code = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
-    code += "from nalm.lab import machine; print(machine.cores())"
+    code += "from nalm import operating_system; print(operating_system.cores())"
     assert nalm(code=code).stdout.split() == [b"1"]
-    assert machine.cores() >= 1
+    assert operating_system.cores() >= 1
 
 
 @pytest.mark.parametrize("mask", [0o077, 0o000, 0o027])

@@ -49,6 +49,12 @@ def test_tallies_are_exported_as_files(out, tmp_path):
     assert found == [f"thesis/ch3/{name}.tally.{kind}" for name in ("add", "mul") for kind in ("csv", "json")]
 
 
+def test_the_runs_of_the_first_seeds_are_exported_beside_a_tally(out, tmp_path):
+    nalm("export", "--out", out, "--to", tmp_path, "--seeds", 2)
+    with (tmp_path / "thesis/ch3/mul.csv").open(encoding="utf-8") as file:
+        assert [row["seed"] for row in csv.DictReader(file)] == ["0", "1"]
+
+
 def test_tallies_are_printed_as_a_table(out):
     rows = list(csv.DictReader(io.StringIO(nalm("export", "--out", out, "--tally"))))
     assert [(row["label"], row["runs"], row["seeds"]) for row in rows] == [

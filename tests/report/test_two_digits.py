@@ -84,7 +84,10 @@ def test_accuracies_are_means_over_folds_at_the_judged_epoch(folder):
 
 def test_curves_paths_and_confusions_are_those_of_the_runs(folder):
     (block,) = blocks(folder)["mnist/product"]
-    _, epochs, paths, digits = block["figures"]
+    _, outputs, epochs, paths, digits = block["figures"]
+    dashed = {t["name"]: t["y"] for t in outputs["data"] if t["line"].get("dash") == "dash"}
+    assert dashed == {"NMU, published": [59.3, 59.3]}  # the runs are of two epochs, the number of a thousand
+    assert [t["y"][-1] for t in outputs["data"] if t["name"] == "NMU"] == [75]
     assert epochs["data"][0]["x"] == [0, 1, 2] and epochs["data"][0]["y"] == [0, 37.5, 75]
     assert len(epochs["data"]) == 4  # two digits of two cases
     assert [d["name"] for d in paths["data"]] == ["NMU"] * 3 + ["solution"]
@@ -102,7 +105,7 @@ def test_division_has_violins_of_every_fold(folder):
     (block,) = blocks(folder)["mnist/division"]
     violins = [f for f in block["figures"] if f["data"][0]["type"] == "violin"]
     assert len(violins) == 1 and violins[0]["data"][1]["y"] == [50, 75, 100]
-    assert (block["figures"][3]["data"][-1]["x"], block["figures"][3]["data"][-1]["y"]) == ([1], [-1])
+    assert (block["figures"][4]["data"][-1]["x"], block["figures"][4]["data"][-1]["y"]) == ([1], [-1])
 
 
 def test_shipped_files_show_the_same_without_pictures(folder, tmp_path):
@@ -134,7 +137,7 @@ def test_a_path_ends_where_its_weights_are_not_finite(tmp_path):
         store.register(Experiment("mnist/product", "Two digits", (NMU_,), (0, 1)))
         store.save(runs)
     (block,) = two_digits(studies(tmp_path)[0])
-    lengths = [len(trace["x"]) for trace in block["figures"][2]["data"] if trace["name"] == "NMU"]
+    lengths = [len(trace["x"]) for trace in block["figures"][3]["data"] if trace["name"] == "NMU"]
     assert lengths == [3, 2]
     pages.write(tmp_path, tmp_path / "page.html")
 

@@ -1,8 +1,8 @@
 """Tests under noise: does the residual of a law contain more than noise?"""
 
 import numpy as np
-from scipy import stats
 from scipy.spatial import cKDTree
+from scipy.special import chdtrc, fdtrc, ndtr
 
 from nalm.discover.certificate.smoothness import leftover
 from nalm.discover.fit.least_squares import refined
@@ -35,11 +35,11 @@ def complaint(node: Node, problem: Problem) -> str | None:
     if not np.isfinite(r).all() or np.sqrt(np.mean(r**2)) > UNEXPLAINED * spread:
         return "the law leaves most of the spread of y"
     if problem.noise:
-        p = float(stats.chi2.sf(np.sum(r**2) / (MARGIN * problem.noise * spread) ** 2, n))
+        p = float(chdtrc(n, np.sum(r**2) / (MARGIN * problem.noise * spread) ** 2))
         if p < SIGNIFICANT:
             return f"the residual is larger than the declared noise (p = {p:.1g})"
     before, left = problem.y - evaluate(node, problem.x), max(len(problem.y) - k, 1)
-    p = float(stats.f.sf(np.mean(r**2) / max(np.sum(before**2) / left, 1e-300), n, left))
+    p = float(fdtrc(n, left, np.mean(r**2) / max(np.sum(before**2) / left, 1e-300)))
     if p < SIGNIFICANT:
         return f"the law fits the rows it was found on better (p = {p:.1g})"
     freed, _ = refined(node, x, y, np.ones(n))
@@ -66,7 +66,7 @@ def f_test(r: Array, better: Array, more: int) -> float:
     if left < 1 or not np.isfinite(after):
         return 1.0
     gain = max(float(np.sum(r**2)) - after, 0.0)
-    return float(stats.f.sf(gain / max(more, 1) / max(after / left, 1e-300), max(more, 1), left))
+    return float(fdtrc(max(more, 1), left, gain / max(more, 1) / max(after / left, 1e-300)))
 
 
 def structure(node: Node, r: Array, problem: Problem) -> float:
@@ -102,4 +102,4 @@ def _near_alike(z: Array, r: Array) -> float:
     mutual = float(np.mean(other[other] == np.arange(len(other))))
     r = r - r.mean()
     likeness = np.mean(r * r[other]) / max(float(np.mean(r**2)), 1e-300)
-    return float(stats.norm.sf(likeness / np.sqrt((1 + mutual) / len(r))))
+    return float(ndtr(-likeness / np.sqrt((1 + mutual) / len(r))))

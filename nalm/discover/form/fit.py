@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import sympy
-from scipy import optimize, stats
+from scipy import optimize
+from scipy.special import stdtrit
 
 from nalm.discover.form.calculation import Calculation, without_overflow
 from nalm.discover.form.text import Form, read_form, symbol
@@ -79,7 +80,7 @@ def fit_form(
     root = scatter * unit_spread(slopes)
     with np.errstate(over="ignore"):
         spread = np.sqrt((root**2).sum(1))
-    wide = float(stats.t.ppf(0.5 + LEVEL / 2, np.inf if absolute else max(left, 1)))
+    wide = float(stdtrit(np.inf if absolute else max(left, 1), 0.5 + LEVEL / 2))
     constants = {
         name: FittedNumber(float(v), float(e), float(v - wide * e), float(v + wide * e))
         for name, v, e in zip(form.parameters, p, spread, strict=True)

@@ -14,11 +14,11 @@ from nalm.discover.discovery import Discovery
 from nalm.discover.grouped.choice import chosen
 from nalm.discover.grouped.law import checked_labels
 from nalm.discover.grouped.verdict import certificate_of_groups, listed, with_rivals
-from nalm.discover.ladder import Search, Watch
 from nalm.discover.law.expression import Array, Function, Node, Sum
 from nalm.discover.law.names import check_names
 from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem, TimeUpError
+from nalm.discover.search_state import Search, Watch
 from nalm.discover.selection.choose import ranked
 from nalm.discover.selection.rows import Observations, distinct, in_table_order
 from nalm.discover.selection.structure import structure

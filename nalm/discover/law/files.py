@@ -20,7 +20,7 @@ from nalm.discover.law.known import (
     uncertainty_of,
 )
 from nalm.errors import NALMError
-from nalm.files import json_number, read_json, write_atomically, write_json
+from nalm.operating_system import json_number, read_json, write_atomically, write_json
 
 FORMAT = "nalm law 1"
 

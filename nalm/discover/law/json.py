@@ -10,7 +10,7 @@ from nalm.discover.law.expression import Function, Input, Node, Power, Sum
 from nalm.discover.law.functions import FUNCTIONS
 from nalm.discover.law.names import check_names
 from nalm.errors import NALMError
-from nalm.files import json_number
+from nalm.operating_system import json_number
 
 DEEPEST, LARGEST = 50, 20_000  # levels and symbols of a law that is read
 

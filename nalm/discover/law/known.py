@@ -11,7 +11,7 @@ from nalm.discover.law.json import node_of, number, plain_node
 from nalm.discover.selection.intervals import FittedNumber, Uncertainty
 from nalm.discover.selection.rows import NoiseKind
 from nalm.errors import NALMError
-from nalm.files import json_number
+from nalm.operating_system import json_number
 
 
 def plain_constant(c: FittedNumber) -> list[Any]:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-from scipy import stats
+from scipy.special import chdtrc, fdtrc
 
 from nalm.discover.certificate.lack_of_fit import SIGNIFICANT, complaint, f_test, structure
 from nalm.discover.certificate.resolution import cancels
@@ -87,7 +87,7 @@ def beyond_errors(r: Array, k: int, rows: Observations) -> str | None:
     """Test residuals, over the given errors, of a law with k fitted numbers (chi squared)."""
     if rows.noise != NoiseKind.GIVEN:
         return None
-    p = float(stats.chi2.sf(np.sum(r**2), len(r) - k))
+    p = float(chdtrc(len(r) - k, np.sum(r**2)))
     return f"the residual is larger than the given errors (p = {p:.1g})" if p < SIGNIFICANT else None
 
 
@@ -110,4 +110,4 @@ def pure_error(x: Array, r: Array, k: int) -> float:
     within = float(np.sum((r - means[group]) ** 2))
     between = float(np.sum(counts * means**2))
     ratio = (between / (levels - k)) / max(within / (n - levels), 1e-300)
-    return float(stats.f.sf(ratio, levels - k, n - levels))
+    return float(fdtrc(levels - k, n - levels, ratio))

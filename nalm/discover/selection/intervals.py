@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from nalm.discover.fit.least_squares import tangent
 from nalm.discover.law.expression import Array, Node, numbers
@@ -46,7 +46,7 @@ def constants(found: Fitted) -> tuple[FittedNumber, ...]:
 
 def quantile(left: float) -> float:
     """Return how many standard errors reach to the end of an interval (Student's t with so many rows left)."""
-    return float(stats.t.ppf(0.5 + LEVEL / 2, left))
+    return float(stdtrit(left, 0.5 + LEVEL / 2))
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,13 +40,14 @@ def monomials(problem: Problem, powers: Sequence[float] = (1.0, -1.0, 2.0)) -> I
         return
     logs = np.log(np.abs(problem.x[rows][:, columns]))
     logs = logs - logs.mean(0)
+    rng = np.random.default_rng(problem.seed)
     near = _nearest(logs, y[rows], np.ones(len(rows)) if problem.noise == 0 else even(y[rows], 0.0))
     left = {p: np.inf for p in powers if p == 1 or ((y != 0).all() if p == -1 else (y > 0).all())}
     for count in COUNTS:
         if len(rows) < count * (len(columns) + 1) + 4:
             return
         for power, before in list(left.items()):
-            starts = problem.rng.normal(power * near, 1.5, (STARTS, count, len(columns)))
+            starts = rng.normal(power * near, 1.5, (STARTS, count, len(columns)))
             p, share = starts[0], np.inf
             with contextlib.suppress(np.linalg.LinAlgError):
                 p, share = exponents(logs, *_weighted(y[rows], power, problem), starts, problem.check)

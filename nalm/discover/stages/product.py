@@ -61,7 +61,8 @@ def _factors(
 
     start = _start(project.curvature(rest)) if attempt == 0 else None
     if start is None:
-        start = problem.rng.standard_normal(2 * x.shape[1]) * np.sqrt(size / x.shape[1])
+        rng = np.random.default_rng([problem.seed, attempt])
+        start = rng.standard_normal(2 * x.shape[1]) * np.sqrt(size / x.shape[1])
     fit = levenberg(residual, start, steps=60, settle=equal_norms, check=problem.check, enough=1e-24)
     if fit.error > (1e-4 if problem.noise == 0 else 0.9):
         return

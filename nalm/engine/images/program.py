@@ -16,7 +16,7 @@ from nalm import draws
 from nalm.config import Case
 from nalm.engine import optim
 from nalm.engine.compiler import Compiler, Methods
-from nalm.engine.device import fix_matrix_products, fixed_convolutions
+from nalm.engine.device import fix_matrix_products, fixed_convolutions, products_in
 from nalm.engine.graphs import Graphs
 from nalm.engine.images.data import resident, shuffled
 from nalm.engine.images.layouts import LAYOUTS
@@ -40,13 +40,14 @@ class ImageProgram:
         data: str,
         device: torch.device,
         compiled: bool,
-        precision: torch.dtype | None = None,
+        precision: str = "",
     ):
         on_gpu = device.type == "cuda"
         fix_matrix_products(device)
         self.case, self.device = case, device
         self.layout = LAYOUTS[type(case.task)](case)
-        self.precision = precision or (torch.bfloat16 if on_gpu else torch.float32)
+        self.precise = precision or ("bfloat16" if on_gpu and self.layout.halves else "")
+        self.precision = torch.bfloat16 if self.precise == "bfloat16" else torch.float32
         with torch.random.fork_rng(
             devices=[]
         ):  # their numbers are handed in; torch's generator is left alone
@@ -62,11 +63,12 @@ class ImageProgram:
     @property
     def mode(self) -> str:
         """The way in which steps are run: captured or eager, compiled or not."""
-        words = [
-            *(["captured"] if self.device.type == "cuda" else []),
-            *(["compiled"] * bool(self.compiler.proven)),
-        ]
-        return " ".join(words) or "eager"
+        return self.words(bool(self.compiler.proven))
+
+    def words(self, compiled: bool) -> str:
+        """Return the mode in words: captured or eager, compiled or not, and the precision if it was set."""
+        words = ["captured"] * (self.device.type == "cuda") + ["compiled"] * compiled
+        return " ".join([*(words or ["eager"]), *([self.precise] * bool(self.precise))])
 
     def step(self, loss_name: str) -> Callable[..., object]:
         """Return the function that takes one step."""
@@ -177,7 +179,8 @@ class Member:
     @contextlib.contextmanager
     def here(self) -> Iterator[None]:
         """Work on the member's own stream, in a way that can be repeated."""
-        with fixed_convolutions(), torch.cuda.stream(self.stream):
+        program = self.program
+        with fixed_convolutions(), products_in(program.precise), torch.cuda.stream(self.stream):
             yield
 
     def shuffle(self, epoch: int) -> None:

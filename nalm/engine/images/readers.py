@@ -29,14 +29,15 @@ class Dropout(nn.Module):
         self.noise = Noise()
 
     def forward(self, x: Tensor) -> Tensor:
-        """x (batch, features) with numbers left out and the rest made larger, in training."""
+        """x (*runs, batch, features) with numbers left out and the rest made larger, in training."""
         if not self.training:
             return x
-        each = 32 // self.halvings
-        words = self.noise.bits((-(-x.numel() // each),))
+        each, runs = 32 // self.halvings, self.noise.counter.shape
+        count = x.shape[len(runs) :].numel()  # of one run
+        words = self.noise.bits((*runs, -(-count // each)))
         shifts = torch.arange(each, dtype=torch.int32, device=x.device) * self.halvings
         kept = (words.unsqueeze(-1) >> shifts) & (2**self.halvings - 1) != 0
-        kept = kept.reshape(-1)[: x.numel()].reshape(x.shape)
+        kept = kept.flatten(-2)[..., :count].reshape(x.shape)
         return x * kept * (1 / (1 - 2.0**-self.halvings))
 
 
@@ -51,6 +52,13 @@ def convolved(conv: nn.Conv2d, x: Tensor) -> Tensor:
     assert conv.bias is not None
     order = torch.contiguous_format if x.dtype == torch.float32 else torch.channels_last
     return torch.relu(T.conv2d(x, conv.weight.to(x.dtype, memory_format=order), conv.bias.to(x.dtype)))
+
+
+def affine(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """A linear layer; with weights (runs, out, in) that of every run, as one batched product."""
+    if weight.ndim == 2:
+        return T.linear(x, weight, bias)
+    return torch.baddbmm(bias.unsqueeze(-2), x, weight.mT)
 
 
 class Classifier(nn.Module):
@@ -70,12 +78,15 @@ class Classifier(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Logits (batch, classes) of images (batch, channels, side, side)."""
+        x = convolved(self.conv2, convolved(self.conv1, x.to(self.precision)))
+        return self.decide(T.max_pool2d(x, 2).flatten(1))
+
+    def decide(self, features: Tensor) -> Tensor:
+        """Logits (*runs, batch, classes) of what the convolutions found, (*runs, batch, features)."""
         p = self.precision
-        x = convolved(self.conv2, convolved(self.conv1, x.to(p)))
-        x = self.dropout1(T.max_pool2d(x, 2).flatten(1))
-        x = torch.relu(T.linear(x, self.fc1.weight.to(p), self.fc1.bias.to(p)))
-        logits: Tensor = self.fc2(self.dropout2(x.float()))
-        return logits
+        x = self.dropout1(features)
+        x = torch.relu(affine(x, self.fc1.weight.to(p), self.fc1.bias.to(p)))
+        return affine(self.dropout2(x.float()), self.fc2.weight, self.fc2.bias)
 
 
 def softargmax(logits: Tensor, first: int = 0) -> Tensor:

@@ -43,16 +43,21 @@ class Trained:
         ends = self.at % (case.task.every * case.epoch) == 0 or self.at == case.recipe.steps
         return ends and (not self.steps or self.steps[-1] != self.at)
 
-    def advance(self) -> None:
-        """Take some steps, to the next evaluation at most."""
+    def turn(self) -> tuple[str, int]:
+        """Prepare the next steps, and return their loss and how many they are, to the next evaluation at most."""
         case, recipe = self.run.case, self.run.case.recipe
         if self.member.epoch != self.at // case.epoch:
             self.member.shuffle(self.at // case.epoch)
         ends = [recipe.steps, self.at // case.epoch * case.epoch + case.epoch]
         ends += [recipe.switch] if self.at < recipe.switch else []
         count = min(STEPS[self.member.program.device.type], min(ends) - self.at)
+        return (recipe.then if recipe.then and self.at >= recipe.switch else recipe.loss), count
+
+    def advance(self) -> None:
+        """Take some steps."""
+        loss, count = self.turn()
         for _ in range(count):
-            self.member.advance(recipe.then if recipe.then and self.at >= recipe.switch else recipe.loss)
+            self.member.advance(loss)
         self.at += count
 
     def record(self) -> None:

@@ -8,19 +8,76 @@ import torch
 from torch import Tensor
 
 from nalm.config import Case
+from nalm.engine.device import check_precision
+from nalm.engine.images.convolutions import fastest
 from nalm.engine.images.layouts import LAYOUTS
 from nalm.engine.images.program import ImageProgram, Member
+from nalm.engine.images.readers import Pair
+from nalm.engine.images.together import Together
 from nalm.engine.images.trained import Trained
 from nalm.engine.plan import Run
 from nalm.results.runs import Runs
 
 
+class Batch:
+    """Members at the same step that are trained as one."""
+
+    def __init__(self, members: Sequence[Trained], compiled: bool):
+        self.members = members
+        program = members[0].member.program
+        name = fastest(program.device.type, program.precise)
+        self.together = Together([m.member for m in members], name, compiled)
+
+    @property
+    def finished(self) -> bool:
+        """True if nothing is left to train."""
+        return all(m.finished for m in self.members)
+
+    @property
+    def mode(self) -> str:
+        """The way in which steps are run."""
+        return self.members[0].member.program.words(bool(self.together.compiler.proven))
+
+    def advance(self) -> None:
+        """Evaluate if it is due, then take some steps of all members."""
+        self._evaluate()
+        if self.finished:
+            return
+        (loss, count), *_ = [m.turn() for m in self.members]
+        for _ in range(count):
+            self.together.advance(loss)
+        for m in self.members:
+            m.at += count
+        if self.members[0].at == self.members[0].run.case.recipe.steps:
+            self._evaluate()
+
+    def _evaluate(self) -> None:
+        if self.members[0].due:
+            self.together.evaluate()
+            for m in self.members:
+                m.record()
+
+
 class ImageTrainer:
     """Trains some runs of one program side by side; it can be stopped after any turn and continued exactly."""
 
-    def __init__(self, runs: Sequence[Run], device: torch.device, *, compiled: bool = True, data: str = ""):
-        self.program = ImageProgram(runs[0].case, data, device, compiled)
-        self.members = [Trained(run, Member(self.program, run.seed)) for run in runs]
+    def __init__(
+        self,
+        runs: Sequence[Run],
+        device: torch.device,
+        *,
+        compiled: bool = True,
+        data: str = "",
+        precision: str = "",
+    ):
+        check_precision(precision)
+        self.compiled = compiled
+        programs = {
+            case: ImageProgram(case, data, device, compiled, precision)
+            for case in dict.fromkeys(run.case for run in runs)
+        }
+        self.members = [Trained(run, Member(programs[run.case], run.seed)) for run in runs]
+        self.batches: list[Batch] = []  # made by the first advance, when it is known how far each member is
 
     @staticmethod
     def check(case: Case) -> None:
@@ -51,6 +108,9 @@ class ImageTrainer:
     def advance(self) -> None:
         """Evaluate those that are due, then some steps of each that is not finished."""
         started = time.perf_counter()
+        if isinstance(self.members[0].member.program.network, Pair):
+            self._advance_batch(started)
+            return
         self._evaluate()
         active = [m for m in self.members if not m.finished]
         for m in active:
@@ -58,6 +118,16 @@ class ImageTrainer:
         self._evaluate([m for m in active if m.at == m.run.case.recipe.steps])
         for m in active:
             m.seconds += (time.perf_counter() - started) / len(active)
+
+    def _advance_batch(self, started: float) -> None:
+        """Advance the first batch that is not finished; members that began at different steps are different batches."""
+        if not self.batches:
+            steps = dict.fromkeys(m.at for m in self.members)
+            self.batches = [Batch([m for m in self.members if m.at == at], self.compiled) for at in steps]
+        batch = next(b for b in self.batches if not b.finished)
+        batch.advance()
+        for m in batch.members:
+            m.seconds += (time.perf_counter() - started) / len(batch.members)
 
     def _evaluate(self, among: Sequence[Trained] | None = None) -> None:
         due = [m for m in (self.members if among is None else among) if m.due]
@@ -83,6 +153,11 @@ class ImageTrainer:
             if own and not (own.get("at", torch.zeros(())) > m.run.case.recipe.steps).any():
                 m.restore(own)
 
+    def _mode(self, member: Trained) -> str:
+        """Return the way in which a member was trained."""
+        found = [b for b in self.batches if member in b.members]
+        return found[0].mode if found else member.member.program.mode
+
     def results(self) -> Runs:
         """Return what was recorded, as plain arrays."""
         members = self.members
@@ -101,8 +176,8 @@ class ImageTrainer:
             formulas=[m.formula() for m in members],
             thresholds=[m.run.case.threshold.value for m in members],
             seconds=[m.seconds for m in members],
-            modes=[self.program.mode] * len(members),
-            device=str(self.program.device),
+            modes=[self._mode(m) for m in members],
+            device=str(members[0].member.program.device),
             resets=[0] * len(members),
             marks=[m.mark() for m in members],
             records=[m.records() for m in members],

@@ -26,7 +26,15 @@ RECORDED = ("curves", "trajectories", "steps", "places", "epochs")  # parts of a
 class NumberTrainer:
     """Trains one population; it can be stopped after any block, saved, and continued exactly."""
 
-    def __init__(self, runs: Sequence[Run], device: torch.device, *, compiled: bool = True, data: str = ""):
+    def __init__(
+        self,
+        runs: Sequence[Run],
+        device: torch.device,
+        *,
+        compiled: bool = True,
+        data: str = "",
+        precision: str = "",
+    ):
         self.program = Program(runs, device, compiled)
         self.case = runs[0].case
         self.at = 0

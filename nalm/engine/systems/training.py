@@ -33,7 +33,15 @@ PATIENCE = 3  # evaluations of L-BFGS per step it may take
 class SystemTrainer:
     """Fits one population of systems to the published epidemic."""
 
-    def __init__(self, runs: Sequence[Run], device: torch.device, *, compiled: bool = True, data: str = ""):
+    def __init__(
+        self,
+        runs: Sequence[Run],
+        device: torch.device,
+        *,
+        compiled: bool = True,
+        data: str = "",
+        precision: str = "",
+    ):
         self.runs, self.device = list(runs), device
         self.cases, self.recipe = [r.case for r in runs], runs[0].case.recipe
         self.thresholds = [case.threshold.value for case in self.cases]

@@ -1,26 +1,32 @@
 """Measure networks that read images against a plain loop of one fold at a time, in the same process.
 
 ``nalm bench mnist``: milliseconds per fold-step (one optimiser step of one fold, 128 pairs of images), and the ratio to
-eager PyTorch with its own Adam. The plain loop has its images on the device too, more than a loader would give it.
+eager PyTorch with its own Adam. The plain loop has its images on the device too, more than a loader would give it. On a
+GPU every form of the convolutions is measured, with the relative difference of its gradients from those of torch's.
 """
 
 import json
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as T
 
-from nalm.config import Case, Layer
+from nalm.config import Case
 from nalm.engine import device_for
+from nalm.engine.device import PRECISIONS, products_in
+from nalm.engine.images.convolutions import FORMS, fastest, form
 from nalm.engine.images.data import normalised
 from nalm.engine.images.program import ImageProgram, Member
 from nalm.engine.images.readers import softargmax
-from nalm.experiments.mnist.two_digits import pressed, product, reading
+from nalm.engine.images.together import Together
+from nalm.experiments.mnist.two_digits import FC, MUL, NMU, SNMU, SNMU_BATCH
 
-TOGETHER = (1, 2, 4, 8)  # folds that share a GPU
+FOLDS, STEPS, SEVERAL = 10, 300, 8  # folds of a batch; steps that are measured; folds with a graph each
+SLOW = "fused", "float32"  # is not measured: without tensor cores its kernels take minutes to compile
 
 
 @dataclass
@@ -33,6 +39,7 @@ class Speed:
     batch: int
     ms: float  # per fold-step
     ratio: float  # to the plain loop
+    off: float = 0.0  # the relative difference of the gradients from those of torch's convolutions
 
 
 class Plain(nn.Module):
@@ -88,8 +95,8 @@ def plain(program: ImageProgram, device: torch.device, steps: int) -> float:
     return _timed(step, device, steps)
 
 
-def ours(program: ImageProgram, folds: int, steps: int) -> float:
-    """Return the milliseconds per step of one fold when several are trained together."""
+def apart(program: ImageProgram, folds: int, steps: int) -> float:
+    """Return the milliseconds per step of one fold when each of several has graphs of its own."""
     members = [Member(program, seed) for seed in range(folds)]
     for member in members:
         member.shuffle(0)
@@ -103,41 +110,92 @@ def ours(program: ImageProgram, folds: int, steps: int) -> float:
     return _timed(turn, program.device, max(1, steps // folds)) / folds
 
 
+def together(programs: Sequence[ImageProgram], folds: int, convolutions: str, steps: int) -> float:
+    """Return the milliseconds per step of one fold when those of several cases are one batch."""
+    members = [Member(program, seed) for program in programs for seed in range(folds)]
+    batch = Together(members, convolutions, programs[0].device.type == "cuda")
+    for member in members:
+        member.shuffle(0)
+    for _ in range(3):
+        batch.advance("mse")
+    return _timed(lambda: batch.advance("mse"), batch.device, max(3, steps // len(members))) / len(members)
+
+
+def difference(convolutions: str, precision: str, device: torch.device, images: int = 256) -> float:
+    """Return how far the gradients of a form are from torch's convolutions in float32, relative to their size."""
+    chance = torch.Generator().manual_seed(0)
+
+    def drawn(*shape: int, size: float = 1.0) -> Tensor:
+        return (torch.randn(*shape, generator=chance) * size).to(device)
+
+    shapes = {"conv1": (2, 32, 1, 3, 3), "conv2": (2, 64, 32, 3, 3)}
+    weights = {f"{n}.weight": drawn(*shape, size=0.2) for n, shape in shapes.items()}
+    weights |= {f"{n}.bias": drawn(*shape[:2], size=0.2) for n, shape in shapes.items()}
+    x, pushed = drawn(2, images, 28, 28), drawn(2, images, 9216)
+    kind = torch.bfloat16 if precision == "bfloat16" else torch.float32
+    with products_in("float32"):
+        _, pull = form("each")(weights, x)
+        wanted = pull(pushed)
+    with products_in(precision):
+        _, pull = form(convolutions)(weights, x.to(kind))
+        found = pull(pushed.to(kind))
+    return max(float((found[n] - w).norm() / w.norm()) for n, w in wanted.items())
+
+
 def bench(device: torch.device, quick: bool, data: str, show: Callable[[Speed], None]) -> list[Speed]:
-    """Measure the plain loop, then the modes of the engine; ``show`` is called with each."""
+    """Measure the plain loop, then batches of folds and units; ``show`` is called with each."""
     on_gpu = device.type == "cuda"
-    case = _case(on_gpu, data)
-    steps = 300 if on_gpu else 3
-    base = ImageProgram(case, data, device, False)
-    slow = plain(base, device, steps)
-    rows = [Speed("plain eager loop, one fold", device.type, 1, case.recipe.batch, slow, 1.0)]
+    cases = _cases(on_gpu, data)
+    batch, steps = cases[0].recipe.batch, STEPS if on_gpu else 3
+    slow = plain(ImageProgram(cases[0], data, device, False), device, steps)
+    rows = [Speed("plain eager loop", device.type, 1, batch, slow, 1.0)]
     show(rows[-1])
 
-    def add(name: str, program: ImageProgram, folds: int) -> None:
-        ms = ours(program, folds, steps)
-        rows.append(Speed(name, device.type, folds, case.recipe.batch, ms, slow / ms))
+    def add(name: str, folds: int, ms: float, off: float = 0.0) -> None:
+        rows.append(Speed(name, device.type, folds, batch, ms, slow / ms, off))
         show(rows[-1])
 
+    def batched(used: str, precision: str, count: int, folds: int) -> None:
+        programs = [ImageProgram(case, data, device, on_gpu, precision) for case in cases[:count]]
+        words = " ".join(part for part in (used, precision, f"{count} units" if count > 1 else "") if part)
+        try:
+            off = difference(used, precision, device) if on_gpu else 0.0
+            ms = together(programs, folds, used, steps)
+        except Exception as error:
+            if not on_gpu:
+                raise
+            warnings.warn(f"{words} does not run here: {type(error).__name__}: {error}", stacklevel=2)
+            torch.cuda.empty_cache()
+            return
+        add(words, count * folds, ms, off)
+
     if not on_gpu:
-        add("eager, draws", base, 1)
+        batched(fastest("cpu", ""), "", 1, 1)
         return rows
-    if not quick:
-        add("captured, float32", ImageProgram(case, data, device, False, torch.float32), 1)
-        add("captured, bfloat16", base, 1)
-        add("captured, compiled, float32", ImageProgram(case, data, device, True, torch.float32), 1)
-    program = ImageProgram(case, data, device, True)
-    for folds in TOGETHER:
-        add("captured, compiled, bfloat16", program, folds)
+    used = fastest("cuda", "bfloat16")
+    for count, folds in ((1, FOLDS), (len(cases), FOLDS), (1, 1)):
+        batched(used, "bfloat16", count, folds)
+    if quick:
+        return rows
+    for precision in PRECISIONS[::-1]:
+        for other in FORMS:
+            if (other, precision) not in ((used, "bfloat16"), SLOW):
+                batched(other, precision, 1, FOLDS)
+    own = ImageProgram(cases[0], data, device, True)
+    add("a graph per fold, bfloat16", SEVERAL, apart(own, SEVERAL, steps))
     return rows
 
 
-def _case(full: bool, data: str) -> Case:
-    """Return the case: digit product by a NMU; without ``data`` with digits made in code, and small on a CPU."""
-    case = pressed(product(Layer("NMU")), 100, "weight")
+def _cases(full: bool, data: str) -> list[Case]:
+    """Return the cases of the digit product, a NMU first; without ``data`` with digits made in code, small on a CPU."""
+    cases = [NMU, MUL, FC, SNMU, SNMU_BATCH]
     if data and full:
-        return case
-    task = case.task if data else case.task.replace(source="drawn")
-    return pressed(reading(Layer("NMU"), task, 128 if full else 4), 100, "weight")
+        return cases
+    source, batch = "mnist" if data else "drawn", 128 if full else 4
+    return [
+        case.replace(task=case.task.replace(source=source), recipe=case.recipe.replace(batch=batch))
+        for case in cases
+    ]
 
 
 def report(device: str = "auto", *, as_json: bool = False, quick: bool = False, data: str = "") -> None:
@@ -146,9 +204,12 @@ def report(device: str = "auto", *, as_json: bool = False, quick: bool = False, 
         rows = bench(device_for(device), quick, data, lambda row: None)
         print(json.dumps([asdict(row) for row in rows], indent=1))
         return
-    print(f"{'':30} device folds batch ms/fold-step    ratio")
+    print(f"{'':30} device  runs batch ms/fold-step    ratio   gradients off by")
     bench(device_for(device), quick, data, _line)
 
 
 def _line(r: Speed) -> None:
-    print(f"{r.name:30} {r.device:6} {r.folds:5} {r.batch:5} {r.ms:12.3f} {r.ratio:7.2f}x", flush=True)
+    print(
+        f"{r.name:30} {r.device:6} {r.folds:5} {r.batch:5} {r.ms:12.3f} {r.ratio:7.2f}x  {r.off:.1e}",
+        flush=True,
+    )

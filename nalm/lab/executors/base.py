@@ -4,6 +4,7 @@ The driver hands out jobs, receives messages, and is the only process that write
 """
 
 import contextlib
+import math
 import time
 import traceback
 import warnings
@@ -39,13 +40,21 @@ class Settings:
     save_every: float = SAVE_EVERY
     data: str = ""  # the folder of MNIST's files
     curves: bool = True  # stored whole; otherwise their last points
+    precision: str = ""  # of networks that read images
+    until: float = math.inf  # the time at which training stops and saves its state
+
+    @property
+    def over(self) -> bool:
+        """True once the time is over."""
+        return time.time() >= self.until
 
 
 @dataclass(frozen=True)
 class Message:
     """A report about a job: started, resumed, progress, checkpoint (with its state) or finished (with its runs).
 
-    Or a failure: memory (it ran out), lost (the worker ended), moved (the node left the cluster).
+    Or stopped (with its state): the time of the command is over. Or a failure: memory (it ran out), lost (the worker
+    ended), moved (the node left the cluster).
     """
 
     kind: str
@@ -138,17 +147,14 @@ def _train(job: Job, settings: Settings, state: Arrays | None) -> Iterator[Messa
     while not training.finished:
         training.advance()
         now = time.monotonic()
+        if settings.over and not training.finished:
+            yield _saved("stopped", job, training)
+            return
         if now - reported > REPORT_EVERY:
             yield Message("progress", job, training.at, int(training.solved_now().sum()))
             reported = now
         if now - saved > settings.save_every and not training.finished:
-            yield Message(
-                "checkpoint",
-                job,
-                training.at,
-                int(training.solved_now().sum()),
-                state=_arrays(training.state()),
-            )
+            yield _saved("checkpoint", job, training)
             saved = time.monotonic()
     results = training.results()
     last = training.final_state()
@@ -157,10 +163,18 @@ def _train(job: Job, settings: Settings, state: Arrays | None) -> Iterator[Messa
     yield Message("finished", job, training.at, int(results.solved.sum()), done, state)
 
 
+def _saved(kind: str, job: Job, training: Trainer) -> Message:
+    """Return a message with the state of a training."""
+    solved = int(training.solved_now().sum())
+    return Message(kind, job, training.at, solved, state=_arrays(training.state()))
+
+
 def _begun(job: Job, settings: Settings, state: Arrays | None) -> Trainer:
     """Return the training of a job, from its start or from a state."""
     device = device_for(settings.device)
-    training = trainer(job.runs, device, compiled=settings.compiled, data=settings.data)
+    training = trainer(
+        job.runs, device, compiled=settings.compiled, data=settings.data, precision=settings.precision
+    )
     if state is not None:
         training.restore(tensors(state))
     return training

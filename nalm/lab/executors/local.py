@@ -30,10 +30,9 @@ from nalm.lab.executors.base import (
     write_checkpoints,
 )
 from nalm.lab.executors.queue import Job, Queue
-from nalm.lab.machine import cores
+from nalm.operating_system import GRACE, cores, end_with_driver, ignore_sigint
 from nalm.units.own import load
 
-GRACE = 10.0  # seconds that a worker has to end by itself before it is killed
 MOMENT = 0.05  # seconds after which a worker that could not exit tries again
 
 
@@ -101,7 +100,7 @@ def _processes(queue: Queue, workers: int, settings: Settings) -> Iterator[Messa
                     queue.advanced(job)
                 if message.kind in ("memory", "lost"):
                     queue.requeue(job, "memory" if message.kind == "memory" else "lost")
-                if message.kind in ("finished", "memory", "lost"):
+                if message.kind in ("finished", "stopped", "memory", "lost"):
                     del busy[connection]
                     if message.kind == "lost":
                         connection.close()
@@ -148,29 +147,6 @@ def _end_workers(lines: Sequence[Connection], processes: Sequence[BaseProcess], 
             process.close()
 
 
-@contextlib.contextmanager
-def ignore_sigint() -> Iterator[None]:
-    """Ignore SIGINT while spawning a worker; the driver handles Ctrl-C and terminates its workers."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _end_with_driver() -> None:
-    """Wait for the driver and end this worker after it: a driver that was killed cannot end its workers itself."""
-    driver = multiprocessing.parent_process()
-    if driver is not None:
-        driver.join()
-        signal.raise_signal(signal.SIGTERM)
-        time.sleep(GRACE)
-        os._exit(1)
-
-
 def _stop(number: int, frame: object) -> None:
     """Handle SIGTERM by exiting Python, which removes temporary files and semaphores."""
     signal.signal(number, signal.SIG_IGN)  # a second signal must not interrupt the exit
@@ -192,7 +168,7 @@ def _serve(connection: Connection, settings: Settings, threads: int) -> None:
     """Run a worker: receive jobs and send messages until the driver closes the connection or ends."""
     signal.signal(signal.SIGTERM, _stop)
     sys.unraisablehook = _stop_again
-    threading.Thread(target=_end_with_driver, daemon=True).start()
+    threading.Thread(target=end_with_driver, daemon=True).start()
     torch.set_num_threads(threads)
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError, KeyboardInterrupt):
         try:

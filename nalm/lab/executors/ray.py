@@ -172,7 +172,7 @@ class Cluster:
         yield replace(message, job=job)
         if message.kind == "checkpoint":  # it is written by now
             queue.advanced(job)
-        if message.kind in ("finished", "memory", "lost", "moved"):
+        if message.kind in ("finished", "stopped", "memory", "lost", "moved"):
             del flying[stream]
         if message.kind in ("memory", "lost", "moved"):
             fault: Fault = message.kind  # type: ignore[assignment]

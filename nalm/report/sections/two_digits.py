@@ -7,6 +7,7 @@ import numpy as np
 
 from nalm.report.figures import colours, whisker, with_legend
 from nalm.report.html import safe
+from nalm.report.sections.epochs import outputs_over_epochs
 from nalm.report.sections.folds import Folds
 from nalm.report.sections.pictures import paired
 from nalm.report.study import Study
@@ -36,7 +37,8 @@ def two_digits(study: Study) -> list[dict[str, Any]]:
 
 def _block(study: Study, operation: str, group: Sequence[Folds], looks: Looks) -> dict[str, Any]:
     moving = [c for c in group if c.paths()]
-    figures = [accuracies(group, looks), labels_over_epochs(group, looks)]
+    figures = [accuracies(group, looks), outputs_over_epochs(study, group, looks)]
+    figures += [labels_over_epochs(group, looks)]
     figures += [violins(group, looks)] if group[0].exact == "decimals" else []
     figures += [trajectories(moving, looks, operation)] if moving else []
     figures += [digits(group, looks)]

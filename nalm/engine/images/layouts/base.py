@@ -12,6 +12,8 @@ from nalm.engine.images.data import Resident
 class Layout(Protocol):
     """How images make an example; rows are indices of images, (samples, images of a sample)."""
 
+    halves: bool  # whether a GPU reads in bfloat16 unless told otherwise
+
     def __init__(self, case: Case): ...
 
     @staticmethod

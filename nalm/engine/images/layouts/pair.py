@@ -22,6 +22,7 @@ class Pairs:
     )
     tables: dict[str, tuple[int, ...]] = {"confusion": (2, 10, 10)}  # of either image: true digit, digit read
 
+    halves = True
     task: OfTwoDigits
 
     def __init__(self, case: Case):

@@ -146,6 +146,7 @@ class Sequences:
     """Sequences of images, and what they amount to."""
 
     tables: dict[str, tuple[int, ...]] = {}
+    halves = False
 
     def __init__(self, case: Case):
         self.case, self.first = case, int(case.train.low)

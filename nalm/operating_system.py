@@ -1,10 +1,16 @@
-"""Files that several rooms read and write: atomic writing, JSON of limited size, and numbers that JSON can hold."""
+"""The operating system: files written whole, JSON of limited size, the cores of this machine, worker processes."""
 
 import contextlib
 import json
 import math
+import multiprocessing
 import os
 import secrets
+import signal
+import sys
+import threading
+import time
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +18,8 @@ from typing import Any
 from nalm.errors import NALMError
 
 LARGEST_FILE = 64 * 2**20  # bytes
+GRACE = 10.0  # seconds that a worker has to end by itself before it is killed
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @contextlib.contextmanager
@@ -66,3 +74,59 @@ def json_number(value: float) -> float | None:
     (0.5, None, None)
     """
     return float(value) if math.isfinite(value) else None
+
+
+# -- processes --------------------------------------------------------------------------------------
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use, which can be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextlib.contextmanager
+def ignore_sigint() -> Iterator[None]:
+    """Ignore SIGINT while spawning a worker; the driver handles Ctrl-C and terminates its workers."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def without_main() -> Iterator[None]:
+    """Spawn workers that do not run the user's script again: they need nothing of it, and it may have no guard."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Spawn workers that use one thread each for linear algebra, unless the environment says otherwise."""
+    added = [name for name in THREADS if name not in os.environ]
+    os.environ.update(dict.fromkeys(added, "1"))
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
+
+
+def end_with_driver() -> None:
+    """Wait for the driver and end this worker after it: a driver that was killed cannot end its workers itself."""
+    driver = multiprocessing.parent_process()
+    if driver is not None:
+        driver.join()
+        signal.raise_signal(signal.SIGTERM)
+        time.sleep(GRACE)
+        os._exit(1)

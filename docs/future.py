@@ -1,0 +1,148 @@
+"""Tables of the page future-work.md, computed from the shipped summary: the future work of the thesis."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tables import table
+
+from nalm.config import Case, Task
+from nalm.config.labels import loss_of
+from nalm.experiments import EXPERIMENTS
+from nalm.experiments.future.noise import PLAIN
+from nalm.experiments.future.unit import CHAPTERS
+from nalm.lab.measured import Measured, shipped_rows
+from nalm.stats import holm, same_rate
+
+Pair = tuple[Measured, Measured]  # the run to compare with, and ours
+NOT_SHIPPED = "No runs of `{name}` are shipped: `nalm run {name}` makes them.\n"
+
+
+def measured(*names: str) -> list[Measured]:
+    """Return the shipped cases of some experiments."""
+    return [Measured.from_row(row) for row in shipped_rows() if row["experiment"] in names]
+
+
+def solved(m: Measured) -> int:
+    """Return how many runs were solved."""
+    return round(m.success.estimate * m.n)
+
+
+def told(m: Measured) -> str:
+    """Return the solved runs of a case, as 25 of 1,000."""
+    return f"{solved(m):,} of {m.n:,}"
+
+
+def compared(pairs: Sequence[Pair]) -> list[tuple[str, str]]:
+    """Return p of Fisher's exact test for each pair, after Holm's correction over all of them, and the verdict."""
+    tests = [same_rate(solved(a), a.n, solved(b), b.n).p for a, b in pairs]
+    found = []
+    for (a, b), p in zip(pairs, holm(tests), strict=True):
+        better = "better" if b.success.estimate > a.success.estimate else "worse"
+        found.append((f"{p:.2g}", better if p < 0.05 else "no difference"))
+    return found
+
+
+def noise() -> str:
+    """Return the solved runs with and without reversible noise, in every cell."""
+    ours = measured("beyond/reversible-noise", "beyond/noise-distributions")
+    plain = _by_task([*measured("thesis/ch5/main"), *measured("thesis/ch4/single")])
+    pairs: list[Pair] = []
+    for m in ours:
+        without = [o for o in plain.get(_task(m), ()) if o.unit == PLAIN.get(m.unit, "NMU")]
+        pairs += [(max(without, key=lambda o: o.n), m)] if without else []
+    lines = [
+        (
+            f"`{m.unit}`",
+            _distribution(m),
+            m.operation,
+            str(m.inputs),
+            f"`{m.train}`",
+            told(o),
+            told(m),
+            *words,
+        )
+        for (o, m), words in zip(pairs, compared(pairs), strict=True)
+    ]
+    head = ("unit", "noise", "operation", "inputs", "range", "without", "with", "p", "noise is")
+    return table(head, lines) if lines else NOT_SHIPPED.format(name="beyond/reversible-noise")
+
+
+def by_loss(name: str) -> str:
+    """Return the solved runs of an experiment by unit and loss, for each range."""
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    losses: dict[str, None] = {}
+    for m in measured(name):
+        case = m.known
+        if case is None:
+            continue
+        losses.setdefault(loss_of(case))
+        cells.setdefault((m.unit, m.train), {})[loss_of(case)] = told(m)
+    lines = [(f"`{u}`", f"`{r}`", *(c.get(loss, "") for loss in losses)) for (u, r), c in cells.items()]
+    head = ("units", "range", *(f"`{loss}`" for loss in losses))
+    return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
+
+
+def own_unit() -> str:
+    """Return the proposal beside the best published unit in every cell of chapters 3 to 5 that has been measured."""
+    published = _by_task(m for m in measured(*(e.name for e in CHAPTERS)) if m.unit != "NSPU")
+    lines, pairs = [], []
+    ours = {_task(m): m for m in measured("beyond/own-unit", "beyond/own-unit-divisions")}
+    for task, m in ours.items():
+        if task in published:
+            pairs.append((max(published[task], key=lambda o: (o.success.low, o.n)), m))
+    pairs.sort(key=lambda pair: (pair[1].operation, pair[1].inputs))
+    for (o, m), words in zip(pairs, compared(pairs), strict=True):
+        lines.append((m.operation, str(m.inputs), f"`{m.train}`", f"`{o.unit}`", told(o), told(m), *words))
+    head = ("operation", "inputs", "range", "best published", "solved", "NSPU", "p", "NSPU is")
+    return table(head, lines) if lines else NOT_SHIPPED.format(name="beyond/own-unit")
+
+
+def alone() -> str:
+    """Return the proposal in the cells that no published unit was measured in, counted by operation and inputs."""
+    published = _by_task(measured(*(e.name for e in CHAPTERS)))
+    counts: dict[tuple[str, int], list[Any]] = {}
+    for m in measured("beyond/own-unit", "beyond/own-unit-divisions"):
+        if _task(m) not in published:
+            count = counts.setdefault((m.operation, m.inputs), [0, 0, 0, []])
+            count[0] += 1
+            count[1] += solved(m)
+            count[2] += m.n
+            count[3] += [] if m.success.estimate > 0.99 else [f"`{m.train}` {m.success.estimate:.2f}"]
+    lines = [
+        (operation, str(inputs), str(cells), f"{k:,} of {n:,}", ", ".join(hard) or "none")
+        for (operation, inputs), (cells, k, n, hard) in counts.items()
+    ]
+    head = ("operation", "inputs", "cells", "solved runs", "cells below 0.99")
+    return table(head, lines) if lines else NOT_SHIPPED.format(name="beyond/own-unit")
+
+
+TABLES = {
+    "future_noise": noise,
+    "future_division": lambda: by_loss("beyond/two-layer-division"),
+    "future_scientific": lambda: by_loss("beyond/scientific"),
+    "future_unit": own_unit,
+    "future_alone": alone,
+}
+
+
+def _case(m: Measured) -> Case:
+    case = m.known
+    assert case is not None, f"{m.experiment} has no case {m.case}"
+    return case
+
+
+def _task(m: Measured) -> Task:
+    return _case(m).task
+
+
+def _by_task(rows: Iterable[Measured]) -> dict[Task, list[Measured]]:
+    """Return the measured cases of experiments that still exist, by task."""
+    found: dict[Task, list[Measured]] = {}
+    for m in rows:
+        if m.experiment in EXPERIMENTS and m.known is not None:
+            found.setdefault(_task(m), []).append(m)
+    return found
+
+
+def _distribution(m: Measured) -> str:
+    return str(dict(_case(m).model[-1].options).get("distribution", "uniform"))

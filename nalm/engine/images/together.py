@@ -1,0 +1,190 @@
+"""Runs whose readers have the same shape, trained as one batch: every layer of all of them is one product.
+
+The layers behind the readers may differ: each kind sees the digits that its own readers read. Members keep their
+tensors, which become views of those of the batch; the gradient of a sum over runs is each run's own.
+"""
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator, Sequence
+
+import torch
+from torch import Tensor
+from torch.func import grad
+
+from nalm.engine import optim
+from nalm.engine.compiler import Compiler, Methods
+from nalm.engine.graphs import Graphs
+from nalm.engine.images.convolutions import NAMES, form
+from nalm.engine.images.data import normalised
+from nalm.engine.images.program import Member
+from nalm.engine.images.readers import softargmax
+from nalm.engine.images.stacked import READER, SameLayers, Stacked
+from nalm.engine.step import grown, start_and_slope, update
+from nalm.losses import loss as find_loss
+
+Tensors = dict[str, Tensor]
+
+
+class Together(Stacked):
+    """Steps and evaluations of members that are one batch."""
+
+    def __init__(self, members: Sequence[Member], convolutions: str, compiled: bool):
+        super().__init__(members)
+        first = self.members[0].program
+        self.case, self.layout = first.case, first.layout
+        self.precision, self.first = first.precision, int(first.case.train.low)
+        self.graphs = Graphs(self.device, self.stream)
+        self.compiler = Compiler(compiled and self.device.type == "cuda")
+        self.convolve = form(convolutions)
+        self.decide = Methods(first.network.get_submodule("reader"), "decide")
+        self.quiet = Methods(first.judge.get_submodule("reader"), "decide")
+        self._count = self._counted()
+        self._steps: dict[str, Callable[..., object]] = {}
+
+    @contextlib.contextmanager
+    def here(self) -> Iterator[None]:
+        """Work on the stream of the batch."""
+        with self.members[0].here():
+            yield
+
+    # -- one step -----------------------------------------------------------------------------
+
+    def advance(self, loss_name: str) -> None:
+        """Take one step of every member."""
+        with self.here():
+            if loss_name not in self._steps:
+                self._steps[loss_name] = self._step(loss_name)
+            step = self.compiler(f"train {loss_name}", self._steps[loss_name])
+            own = (self.params, self.slots, self.at, self.noise, self.tables, self.shared)
+            self.graphs(loss_name, lambda: step(*own))
+
+    def _step(self, loss_name: str) -> Callable[..., object]:
+        """Return one step: look up, read, calculate, gradient, clip, update, project."""
+        recipe, epoch, runs = self.case.recipe, self.case.epoch, len(self.members)
+        loss, rule = find_loss(loss_name), self.members[0].program.optimiser
+
+        def step(
+            params: Tensors,
+            slots: dict[str, list[Tensor]],
+            at: Tensor,
+            noise: Tensors,
+            t: Tensors,
+            shared: Tensors,
+        ) -> None:
+            rows = t["rows"][:, (at.long() % epoch) * recipe.batch + t["grid"]]
+            y = self.layout.target(shared["digits"][rows].flatten(0, 1)).unflatten(0, (runs, -1))
+            x = normalised(shared["images"][rows]).flatten(1, 2).to(self.precision)
+            found, pull = self.convolve(_inside(params, NAMES), x)
+
+            def objective(features: Tensor, p: Tensors) -> Tensor:
+                read = self._read(self.decide, features, p, noise, at)
+                terms = [
+                    self._loss(kind, loss, read[kind.part], y[kind.part], p, noise, at) for kind in self.kinds
+                ]
+                return torch.cat(terms).sum()
+
+            rest = {n: p for n, p in params.items() if n.removeprefix(READER) not in NAMES}
+            back, gradients = grad(objective, argnums=(0, 1))(found, rest)
+            gradients |= {READER + n: g.to(params[READER + n].dtype) for n, g in pull(back).items()}
+            gradients = self._changed({n: gradients[n] for n in params}, params)
+            update(params, gradients, slots, (rule, t["lr"]), at, self._project)
+
+        return step
+
+    def _read(self, decide: Methods, features: Tensor, p: Tensors, noise: Tensors, at: Tensor) -> Tensor:
+        """Return the digits (runs, batch, 2) of features of all images, (runs, 2 x batch, ...)."""
+        keys = {n.removeprefix(READER): k for n, k in noise.items() if n.startswith(READER)}
+        counters = {n.removesuffix("key") + "counter": at.expand(len(self.members)) for n in keys}
+        own = {n.removeprefix(READER): t for n, t in p.items() if n.startswith(READER)}
+        logits = decide("decide", {**own, **keys, **counters}, features)
+        return softargmax(logits, self.first).unflatten(1, (-1, 2))
+
+    @staticmethod
+    def _loss(
+        kind: SameLayers,
+        loss: Callable[..., Tensor],
+        read: Tensor,
+        y: Tensor,
+        p: Tensors,
+        noise: Tensors,
+        at: Tensor,
+    ) -> Tensor:
+        """Return the loss and the penalties of every run of a kind."""
+        keys = kind.own(noise)
+        counters = {n.removesuffix("key") + "counter": at.expand(len(read)) for n in keys}
+        names = [name for name, _ in kind.recipe.penalties]
+        output, terms = kind.learn("penalised", {**kind.own(p), **keys, **counters}, read, names)
+        total = loss(output, y, output)
+        for name, ramp in kind.recipe.penalties:
+            total = total + ramp.weight * grown(at, *start_and_slope(ramp)) * terms[name]
+        return total.expand(len(read))
+
+    def _changed(self, gradients: Tensors, params: Tensors) -> Tensors:
+        """Return gradients with the weight decay of each kind, and clipped where its recipe says so."""
+        for kind in self.kinds:
+            if kind.recipe.weight_decay:
+                for n in [n for n in params if n.startswith(kind.prefix)]:
+                    gradients[n] = gradients[n] + kind.recipe.weight_decay * params[n]
+        clipped = [kind for kind in self.kinds if kind.recipe.clip_norm > 0]
+        parts: dict[str, list[Tensor]] = {
+            n: [gradients[n][kind.part] for kind in self.kinds] for n in gradients if n.startswith(READER)
+        }
+        for kind in clipped:
+            number = self.kinds.index(kind)
+            own = {n: g for n, g in gradients.items() if n.startswith(kind.prefix)}
+            own |= {n: g[number] for n, g in parts.items()}
+            count = kind.part.stop - kind.part.start
+            largest = torch.full((count,), kind.recipe.clip_norm, device=self.device)
+            for n, g in optim.CLIPS[kind.recipe.norm](own, largest).items():
+                if n in parts:
+                    parts[n][number] = g
+                else:
+                    gradients[n] = g
+        return gradients | {n: torch.cat(g) for n, g in parts.items()} if clipped else gradients
+
+    def _project(self, moved: Tensors) -> None:
+        for kind in self.kinds:
+            if own := kind.own(moved):
+                kind.learn("project", own)
+
+    # -- evaluation ---------------------------------------------------------------------------
+
+    @torch.no_grad()
+    def evaluate(self) -> None:
+        """Begin to evaluate every set of every member; their ``judged`` waits for it."""
+        with self.here():
+            for name, s in self.sets.items():
+                for part in ("offset", "sums", "counts"):
+                    s[part].zero_()
+                count = self.compiler(f"judge {tuple(s['rows'].shape)}", self._count)
+                own = (self.params, self.noise, self.at, s, self.shared)
+                for _ in range(s["rows"].shape[1] // len(s["grid"])):
+                    self.graphs(f"judge {name}", functools.partial(count, *own))
+
+    def _counted(self) -> Callable[..., object]:
+        """Return the function that adds one chunk of a set of every member to its sums."""
+        runs = len(self.members)
+
+        def count(params: Tensors, noise: Tensors, at: Tensor, s: Tensors, shared: Tensors) -> None:
+            place = s["offset"] + s["grid"]
+            rows, kept = s["rows"][:, place], s["kept"][:, place].unsqueeze(-1)
+            x = normalised(shared["images"][rows]).flatten(1, 2).to(self.precision)
+            found, _ = self.convolve(_inside(params, NAMES), x)
+            read = self._read(self.quiet, found, params, {}, at)
+            outputs = [
+                kind.judge("forward", {**kind.own(params), **kind.own(noise)}, read[kind.part])
+                for kind in self.kinds
+            ]
+            seen = [t.flatten(0, 1) for t in (torch.cat(outputs), read, shared["digits"][rows])]
+            measures, counts = self.layout.judged(*seen)
+            for part, values in (("sums", measures), ("counts", counts)):
+                s[part].add_(torch.where(kept, values.unflatten(0, (runs, -1)), 0.0).sum(1))
+            s["offset"].add_(len(s["grid"]))
+
+        return count
+
+
+def _inside(params: Tensors, names: Sequence[str]) -> Tensors:
+    """Return some tensors of the readers by their names inside them."""
+    return {name: params[READER + name] for name in names}

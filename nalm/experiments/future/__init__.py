@@ -1,0 +1,1 @@
+"""The future work that Mistry 2023 names, done: one study per file."""

@@ -1,0 +1,130 @@
+"""Neural Sum-or-Product Unit: a unit of our own, for all four operations with one recipe."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+
+from nalm import functional as F
+from nalm.units import spelling
+from nalm.units.base import Formulas, Gold, Spelled, Symbols, Weights
+from nalm.units.epsilon import EpsUnit
+from nalm.units.gold import GOLD_SUM
+from nalm.units.inac import IMNAC
+from nalm.units.start import Constant, Start, Uniform
+
+NEAR = 1e-3  # a weight this near to a value of its grid is put there
+MARGIN = 0.1  # of the raw gate, which training keeps between this and 1 less this
+BEYOND = (
+    1 + 1e-5
+)  # a gate at the end of its raw range lies this far outside [0, 1], so that rounding does not matter
+FAR = 1e35  # larger products count as this where they are mixed
+LARGEST = 80.0  # logarithm of a product, whose exponential is finite in float32
+
+
+def _gold() -> Gold:
+    """Gold weights of either path, with a gate that is sure of it."""
+    sums: dict[str, dict[str, Any]] = {
+        n: {"add": w["weight"], "power": (0.0,), "gate": 1.0} for n, w in GOLD_SUM.items()
+    }
+    products: dict[str, dict[str, Any]] = {
+        n: {"add": (0.0,), "power": w["weight"], "gate": 0.0} for n, w in IMNAC.gold.items()
+    }
+    return products | sums
+
+
+class NSPU(EpsUnit):
+    r"""Adds and subtracts, or multiplies and divides, the inputs it selects; both are learnt side by side.
+
+    .. math:: y_o = g_o s_o + (1 - g_o) p_o, \qquad s_o = \sum_i A_{oi} x_i, \qquad
+        p_o = m_o \cos\Bigl(\pi \sum_i P_{oi} [x_i < 0]\Bigr), \quad
+        m_o = \prod_i |x_i|^{P_{oi}}
+
+    with A and P in [-1, 1] and a gate g in [0, 1]: 1 adds, 0 multiplies. In training the rows of a batch take turns
+    (:func:`nalm.functional.turn`): a row shows s alone, m alone, or the mixture, through which only the gate is
+    trained. So each path is judged by its own error, and the gate compares two paths that are both trained. The loss
+    ``paths`` judges each kind of row by the error that is convex in its weights: of s without the mean, of m in
+    logarithms, of the mixture on a scale that neither outliers nor units of measurement disturb. A gate that was set
+    to exactly 0 or 1 ends the turns. Training keeps the gate off these ends, and puts weights that are within 0.001
+    of -1, 0 or 1 there. No penalty and no schedule of one is needed. Not published before.
+
+    >>> NSPU.solved("divide").formulas(), NSPU.solved("subtract").formulas()
+    ([a/b], [a - b])
+    """
+
+    grids = {"add": (-1.0, 0.0, 1.0), "power": (-1.0, 0.0, 1.0), "gate": (0.0, 1.0)}
+    gold = _gold()
+    paper_eps = 1e-30
+    add: Tensor
+    power: Tensor
+    gate_raw: Tensor
+
+    def start(self) -> dict[str, Start]:
+        r = min(0.5, F.glorot(self.in_features, self.out_features))
+        weight = Uniform((self.out_features, self.in_features), -r, r)
+        return {"add": weight, "power": weight, "gate_raw": Constant((self.out_features,), 0.5)}
+
+    def gate(self) -> Tensor:
+        """Return the gate, which is exactly 0 or 1 where training stops its raw value, and has a slope there too."""
+        free = 0.5 + (self.gate_raw - 0.5) * (BEYOND / (1 - 2 * MARGIN))
+        return free + (free.clamp(0, 1) - free).detach()
+
+    def weights(self) -> Weights:
+        return {"add": self.add, "power": self.power, "gate": self.gate()}
+
+    @torch.no_grad()
+    def assign_(self, weights: Mapping[str, Tensor]) -> Self:
+        rest = dict(weights)
+        gate = rest.pop("gate")
+        inside = 0.5 + (gate - 0.5) * ((1 - 2 * MARGIN) / BEYOND)
+        raw = torch.where((gate <= 0) | (gate >= 1), gate, inside)
+        return super().assign_(rest | {"gate_raw": raw})
+
+    def compute(self, x: Tensor) -> Tensor:
+        gate = self.gate().unsqueeze(-2)
+        s, m = F.linear(x, self.add), self.magnitude(x)
+        p = m * F.linear(x, self.power, of=F.angle).cos()
+        if not self.training:
+            return mixture(gate, s, p)
+        turn = F.turn(x.shape[-2], x.device).unsqueeze(-1)  # (batch, 1)
+        mixed = gate * s.detach() + (1 - gate) * p.detach().clamp(-FAR, FAR)
+        taught = torch.where(turn == 0, s, torch.where(turn == 1, m, mixed))
+        raw = self.gate_raw.unsqueeze(-2)
+        return torch.where((raw <= 0) | (raw >= 1), mixture(gate, s, p), taught)
+
+    def magnitude(self, x: Tensor) -> Tensor:
+        """Compute the product of powers: by logarithms in training, exactly in evaluation or if epsilon is 0."""
+        if self.eps == 0 or not self.training:
+            return F.power_product(x, self.power, of=torch.abs)
+        logs = F.linear(x, self.power, of=lambda v: self.size(v).log())
+        return logs.clamp(-LARGEST, LARGEST).exp()
+
+    @torch.no_grad()
+    def project(self) -> None:
+        for weight in (self.add, self.power):
+            whole = weight.clamp(-1, 1).round()
+            weight.copy_(torch.where((weight - whole).abs() < NEAR, whole, weight.clamp(-1, 1)))
+        self.gate_raw.clamp_(MARGIN, 1 - MARGIN)
+
+    def penalties(self, x: Tensor | None = None) -> Weights:
+        chosen = self.gate().unsqueeze(-1)
+        return {"weight": F.mean_matrix(_off(self.add, chosen) + _off(self.power, 1 - chosen))}
+
+    def sparsity_error(self) -> Tensor:
+        chosen = self.gate().unsqueeze(-1)
+        return (_off(self.add, chosen) + _off(self.power, 1 - chosen)).amax((-2, -1))
+
+    def expressions(self, x: Symbols, w: Spelled) -> Formulas:
+        rows = zip(w["gate"], w["add"], w["power"], strict=True)
+        return [spelling.dot(add, x) if gate else spelling.powers(power, x) for gate, add, power in rows]
+
+
+def mixture(gate: Tensor, s: Tensor, p: Tensor) -> Tensor:
+    """Mix two paths; a path that is left out may be infinite."""
+    return gate * s + (1 - gate) * torch.where(gate == 1, 1.0, p) * (gate != 1)
+
+
+def _off(weight: Tensor, share: Tensor) -> Tensor:
+    """Return the distance of each weight to {-1, 0, 1}, times the share of its path."""
+    return share * F.to_ternary(weight)

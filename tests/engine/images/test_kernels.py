@@ -1,0 +1,68 @@
+"""The kernels of the convolutions: on a GPU as they are, without one by Triton's interpreter if Triton is installed."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from nalm.lab.bench.images import difference
+
+BOUNDS = {"float32": 1e-4, "tf32": 5e-3, "bfloat16": 3e-2}
+INTERPRETED = """
+import torch, triton
+from nalm.engine.images import fused, kernels
+
+def near(found, wanted):
+    return float((found - wanted).norm() / wanted.norm()) < 1e-5
+
+chance = torch.Generator().manual_seed(0)
+images, w = torch.randn(2, 2, 28, 28, generator=chance), torch.randn(2, 64, 32, 3, 3, generator=chance) / 17
+ten, b = torch.randn(2, 16, 32, generator=chance) / 3, torch.randn(2, 64, generator=chance) / 17
+ten[:, 10:] = 0
+x = fused.first_convolution(images, ten)
+found = torch.empty_like(x)
+kernels._first.fn[(triton.cdiv(2 * 676, 128), 2)](images, ten, found, 2 * 676, block=128, precision="ieee")
+assert near(found, x)
+y, which = fused.pooled_convolution(x, fused.packed(w), b)
+found, source = torch.empty_like(y), torch.empty_like(which)
+kernels._forward.fn[(5, 2)](x, fused.packed(w), b, found, source, 288, block=64, precision="ieee")
+assert near(found, y) and float((source != which).float().mean()) < 1e-3
+g, back = torch.randn(y.shape, generator=chance), fused.packed_back(w)
+dx = torch.empty_like(x)
+kernels._inputs.fn[(6, 2)](g, which, back, x, dx, 338, block=64, precision="ieee")
+assert near(dx, fused.input_gradient(g, which, back, x))
+dw = torch.empty(2, 16, 3, 128, 128)
+kernels._weights.fn[(16, 3, 2)](g, which, x, dw, 288, size=18, block=32, precision="ieee")
+assert near(dw.sum(1), fused.weight_gradient(g, which, x).sum(1))
+print("all near")
+"""
+
+
+@pytest.mark.system
+@pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="Triton is not installed")
+@pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU runs the kernels themselves")
+def test_the_interpreted_kernels_compute_what_torch_computes():
+    done = subprocess.run(
+        [sys.executable, "-c", INTERPRETED],
+        env={**os.environ, "TRITON_INTERPRET": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0 and "all near" in done.stdout, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device, and there is none here")
+@pytest.mark.parametrize(
+    ("name", "precision"),
+    [
+        *(("fused", precision) for precision in ("tf32", "bfloat16")),
+        *(("unfolded", precision) for precision in BOUNDS),
+    ],
+)
+def test_the_gradients_of_every_form_are_those_of_torchs_convolutions(name, precision):
+    assert difference(name, precision, torch.device("cuda")) < BOUNDS[precision]

@@ -1,0 +1,135 @@
+"""Runs trained as one batch: the same steps and evaluations as one by one, whatever the form of the convolutions."""
+
+import pytest
+import torch
+
+from nalm.config import Layer, TwoDigits, grid
+from nalm.engine import Run, populations, product
+from nalm.engine.images import ImageTrainer
+from nalm.engine.images.convolutions import FORMS, fastest, form
+from nalm.engine.images.program import ImageProgram, Member
+from nalm.engine.images.together import Together
+from nalm.errors import NALMError
+from nalm.experiments import EXPERIMENTS
+from nalm.experiments.mnist.two_digits import BATCH, clipped, lasting, pressed, reading
+
+CPU = torch.device("cpu")
+TINY = TwoDigits("multiply", grid(7, 10), source="drawn", samples=8, folds=3, exact="rounded")
+FIXED = Layer("Fixed", options=(("operation", "multiply"),))
+
+
+def case(layer, epochs=1):
+    found = lasting(reading(layer, TINY, 4), epochs)
+    return found if layer == FIXED else pressed(found, 1, "weight", start=0, end=1)
+
+
+KINDS = (case(FIXED), case(Layer("NMU")), clipped(case(BATCH)))
+
+
+def members(kinds=KINDS, seeds=(1,)):
+    programs = [ImageProgram(kind, "", CPU, compiled=False) for kind in kinds]
+    found = [Member(program, seed) for program in programs for seed in seeds]
+    for member in found:
+        member.shuffle(0)
+    return found
+
+
+def random_weights(generator):
+    def drawn(*shape):
+        return torch.randn(*shape, generator=generator) / 5
+
+    return {
+        "conv1.weight": drawn(2, 32, 1, 3, 3),
+        "conv1.bias": drawn(2, 32),
+        "conv2.weight": drawn(2, 64, 32, 3, 3),
+        "conv2.bias": drawn(2, 64),
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in FORMS if name != "each"])
+def test_every_form_of_the_convolutions_computes_the_same(name):
+    generator = torch.Generator().manual_seed(1)
+    weights, x = random_weights(generator), torch.randn(2, 3, 28, 28, generator=generator)
+    gradient = torch.randn(2, 3, 9216, generator=generator)
+    (features, pull), (found, ours) = form("each")(weights, x), form(name)(weights, x)
+    torch.testing.assert_close(found, features, rtol=1e-4, atol=1e-4)
+    wanted, pulled = pull(gradient), ours(gradient)
+    for part, value in weights.items():
+        assert pulled[part].shape == value.shape
+        assert (pulled[part] - wanted[part]).norm() < 1e-4 * wanted[part].norm(), part
+
+
+def test_another_form_gets_a_suggestion():
+    with pytest.raises(NALMError, match="fused"):
+        form("fusd")
+    assert fastest("cpu", "") == "each"
+
+
+def test_a_batch_of_units_takes_the_steps_of_each_alone():
+    apart, batch = members(), members()
+    whole = Together(batch, "each", compiled=False)
+    for _ in range(2):
+        whole.advance("mse")
+        for member in apart:
+            member.advance("mse")
+    assert whole.at == apart[0].at == 2
+    for one, other in zip(apart, batch, strict=True):
+        for name, p in one.params.items():
+            torch.testing.assert_close(other.params[name], p, rtol=1e-3, atol=2e-4)
+    assert whole.params["reader.fc1.weight"].data_ptr() == batch[0].params["reader.fc1.weight"].data_ptr()
+
+
+def test_a_batch_is_evaluated_as_each_alone():
+    apart, batch = members(), members()
+    Together(batch, "each", compiled=False).evaluate()
+    for one, other in zip(apart, batch, strict=True):
+        one.evaluate()
+        (means, counts), (ours, counted) = one.judged(), other.judged()
+        assert ours == pytest.approx(means, rel=1e-4)
+        assert all(torch.equal(counted[name], table) for name, table in counts.items())
+
+
+@pytest.mark.system
+def test_a_run_ends_the_same_alone_and_among_other_units():
+    whole, alone = (
+        ImageTrainer([Run(kind, seed, 0) for kind in kinds for seed in seeds], CPU)
+        for kinds, seeds in ((KINDS, (0, 1)), (KINDS[1:2], (1,)))
+    )
+    for training in (whole, alone):
+        while not training.finished:
+            training.advance()
+    (one,) = alone.members
+    other = whole.members[3]
+    assert (other.run.case, other.run.seed, other.steps) == (one.run.case, 1, one.steps)
+    verdicts = [{n: v for n, v in m.means[-1].items() if n.endswith("rounded")} for m in (one, other)]
+    assert verdicts[0] == verdicts[1]
+
+
+def test_runs_at_different_steps_are_different_batches():
+    runs = [Run(KINDS[1], seed, seed) for seed in range(2)]
+    ahead = ImageTrainer(runs[:1], CPU)
+    ahead.advance()
+    both = ImageTrainer(runs, CPU)
+    both.restore(ahead.state())
+    assert [m.at for m in both.members] == [8, 0]
+    while not both.finished:
+        both.advance()
+    assert [len(b.members) for b in both.batches] == [1, 1] and both.at == KINDS[1].recipe.steps
+
+
+def test_all_folds_and_units_of_a_study_are_one_population_on_a_gpu():
+    asked = EXPERIMENTS["mnist/product"]
+    (whole,) = populations(product(asked.cases, asked.seeds), 2**27)
+    assert len(whole) == 50
+    division = EXPERIMENTS["mnist/division"]
+    sizes = [len(part) for part in populations(product(division.cases, division.seeds), 2**27)]
+    assert (
+        sum(sizes) == len(division.cases) * 10 and max(sizes) > 50 and sizes.count(10) == 1
+    )  # the perceptron decays
+
+
+def test_the_precision_is_recorded_and_an_unknown_one_refused():
+    training = ImageTrainer([Run(KINDS[1], 0, 0)], CPU, precision="bfloat16")
+    assert training.members[0].member.program.mode == "eager bfloat16"
+    with pytest.raises(NALMError, match="bfloat16"):
+        ImageTrainer([Run(KINDS[1], 0, 0)], CPU, precision="bfloat")

@@ -1,0 +1,115 @@
+"""The sum-or-product unit: what its rows show in turns, and that it learns all four operations with one recipe."""
+
+import pytest
+import torch
+
+from nalm import functional as F
+from nalm.engine.optim import Adam
+from nalm.errors import NALMError
+from nalm.losses import paths
+from nalm.operations import OPERATIONS
+from nalm.population import stack
+from nalm.units import NSPU
+
+X = torch.rand(12, 2, generator=torch.Generator().manual_seed(0)) - 0.5
+
+
+def built(seed=0):
+    return NSPU(2, 1, generator=torch.Generator().manual_seed(seed))
+
+
+def test_rows_show_the_sum_the_magnitude_and_the_mixture_in_turns():
+    unit = built()
+    y = unit(X)
+    s, m = F.linear(X, unit.add), F.power_product(X, unit.power, of=torch.abs)
+    p = m * F.linear(X, unit.power, of=F.angle).cos()
+    for turn, shown in enumerate((s, m, 0.5 * s + 0.5 * p)):
+        torch.testing.assert_close(y[turn::3], shown[turn::3])
+
+
+@pytest.mark.parametrize(("turn", "trained"), [(0, "add"), (1, "power"), (2, "gate_raw")])
+def test_each_kind_of_row_trains_its_own_weights(turn, trained):
+    unit = built()
+    unit(X)[turn::3].sum().backward()
+    for name, p in unit.named_parameters():
+        assert bool((p.grad != 0).any()) == (name == trained), name
+
+
+def test_evaluation_and_a_sure_gate_show_the_mixture_alone():
+    unit = NSPU.solved("multiply")
+    torch.testing.assert_close(unit.train()(X), X.prod(-1, keepdim=True))
+    mixed = built().eval()
+    s, m = F.linear(X, mixed.add), F.power_product(X, mixed.power, of=torch.abs)
+    p = m * F.linear(X, mixed.power, of=F.angle).cos()
+    torch.testing.assert_close(mixed(X), 0.5 * s + 0.5 * p)
+
+
+def test_projection_puts_weights_near_the_grid_on_it_and_keeps_the_gate_off_its_ends():
+    unit = NSPU(4, 1)
+    with torch.no_grad():
+        unit.add.copy_(torch.tensor([[0.9995, -1.2, 0.0005, 0.5]]))
+        unit.gate_raw.fill_(1.0)
+    unit.project()
+    assert unit.add.tolist() == [[1.0, -1.0, 0.0, 0.5]]
+    assert unit.gate_raw.item() == pytest.approx(0.9)
+    assert unit.weights()["gate"].item() == 1.0  # exactly, so that nothing of the other path is added
+
+
+@pytest.mark.parametrize("raw", [0.1, 0.9])
+def test_a_gate_at_its_end_can_return(raw):
+    unit = built()
+    with torch.no_grad():
+        unit.gate_raw.fill_(raw)
+    assert unit.weights()["gate"].item() in (0.0, 1.0)
+    unit(X)[2::3].sum().backward()
+    assert unit.gate_raw.grad.item() != 0
+
+
+def test_an_infinite_path_that_is_left_out_does_not_count():
+    x = torch.tensor([[0.0, 2.0]])
+    unit = NSPU.solved("add")
+    unit.assign_({**unit.weights(), "power": torch.tensor([[-1.0, 0.0]])})
+    assert unit.eval()(x).item() == 2.0
+
+
+def test_the_loss_leaves_free_a_shift_of_the_sum_and_a_factor_of_the_magnitude():
+    y = torch.tensor([[1.0], [2.0], [3.0], [4.0], [8.0], [6.0]])
+    shifted, scaled, wrong = y.clone(), y.clone(), y.clone()
+    shifted[0::3] += 5
+    scaled[1::3] *= -3
+    wrong[2::3] += 1
+    assert paths(shifted, y) == 0 and paths(scaled, y) < 1e-12 and paths(wrong, y) > 1
+    with pytest.raises(NALMError, match="needs a batch of 6 rows"):
+        paths(y[:5], y[:5])
+
+
+def test_it_learns_the_four_operations_from_the_same_start_and_rate():
+    names = ("add", "subtract", "multiply", "divide")
+    unit = stack([built(seed) for seed in range(4)])
+    draw, adam = torch.Generator().manual_seed(1), Adam()
+    params = dict(unit.named_parameters())
+    state = {name: [torch.zeros_like(p), torch.zeros_like(p)] for name, p in params.items()}
+    for step in range(600):
+        x = 1 + torch.rand(4, 96, 2, generator=draw)
+        y = torch.stack([OPERATIONS[n].formula(*x[i].unbind(-1)) for i, n in enumerate(names)]).unsqueeze(-1)
+        gradients = torch.autograd.grad(paths(unit(x), y).sum(), list(params.values()))
+        with torch.no_grad():
+            rate = torch.full((4,), 2e-2 * (1 - step / 600))
+            for (name, p), gradient in zip(params.items(), gradients, strict=True):
+                change, state[name] = adam(gradient, state[name], rate, torch.tensor(step))
+                p -= change
+        unit.project()
+    weights = unit.weights()
+    chosen = torch.where(weights["gate"][:, :, None] > 0.5, weights["add"], weights["power"])
+    assert weights["gate"].flatten().tolist() == pytest.approx([1, 1, 0, 0])
+    assert chosen.flatten(1).tolist() == [[1, 1], [1, -1], [1, 1], [1, -1]]
+
+
+def test_the_formula_by_hand():
+    unit = NSPU(2, 1).double().eval()
+    weights = {"add": [[0.5, -0.25]], "power": [[0.5, -1.0]], "gate": [0.75]}
+    unit.assign_({name: torch.tensor(w, dtype=torch.float64) for name, w in weights.items()})
+    x = torch.tensor([[4.0, 2.0], [4.0, -2.0], [-4.0, 2.0]], dtype=torch.float64)
+    sums, products = (1.5, 2.5, -2.5), (1.0, -1.0, 0.0)  # the root of a negative number has the real part 0
+    expected = [0.75 * s + 0.25 * p for s, p in zip(sums, products, strict=True)]
+    torch.testing.assert_close(unit(x).flatten().tolist(), expected)
