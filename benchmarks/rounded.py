@@ -35,7 +35,7 @@ class Options:
     targets: int = option(1000, "targets that are no laws; 0: none")
     rows: int = option(200, "rows of a law")
     digits: int = option(4, "significant digits of x and y")
-    seconds: float = option(10.0, "time limit of a search for a law")
+    seconds: float = option(20.0, "time limit of a search for a law")
     brief: float = option(4.0, "time limit of a search for a law of a target that has none")
 
 

@@ -109,8 +109,8 @@ def fit(
         without=_listed(without, table.names),
         exponents=exponents,
         functions=None if functions is None else [f for f in _listed(functions) if f != "none"],
-        n_jobs=jobs,
         constants=_listed(constants),
+        n_jobs=jobs,
         random_state=seed,
     )
     found = _search(regressor, table, errors)

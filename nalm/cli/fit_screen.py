@@ -62,10 +62,10 @@ def print_result(found: "NALMRegressor", table: "Table", result: dict[str, Any])
         name = shown(law["target"])[:12]
         left = textplot.scatter(y, predicted, title=f"law over {name}", braille=braille)
         if (along := along_column(found, table, k)) is not None:
-            i, grid = along
+            i, rows = along
             title = f"{name} and law over {shown(table.names[i])}"
             with np.errstate(all="ignore"):
-                curve = grid[:, i], found.found_[k].predict(grid)
+                curve = rows[:, i], found.found_[k].predict(rows)
             left = textplot.scatter(table.x[:, i], y, curve=curve, title=title, braille=braille)
         right = textplot.scatter(y, y - predicted, title=f"{name} - law, over {name}", braille=braille)
         side_by_side(left, right)

@@ -11,6 +11,7 @@ from nalm.discover.discovery import FittedLaw
 from nalm.discover.law import Law
 from nalm.discover.law.code import to_c, to_excel, to_numpy
 from nalm.discover.law.files import load, save
+from nalm.discover.law.names import check_count
 from nalm.discover.law.nature import offered
 
 if TYPE_CHECKING:
@@ -103,6 +104,10 @@ class FittedLaws:
         self._check()
         modules = [law.to_module(dtype) for law in self.laws_]
         return Outputs(modules) if self.several_ else modules[0]
+
+    def _columns(self, names: Sequence[str] | None) -> list[str] | None:
+        named = getattr(self, "feature_names_in_", names)
+        return None if named is None else list(check_count(named, self.n_features_in_))
 
     def _each(self, values: list[Any]) -> Any:
         return values if self.several_ else values[0]

@@ -20,7 +20,7 @@ from nalm.discover.discovery import FittedLaw
 from nalm.discover.fitted import FittedLaws
 from nalm.discover.form.search import search_form, search_form_groups
 from nalm.discover.grouped.search import search_groups
-from nalm.discover.law.names import check_count, check_distinct, clean_names
+from nalm.discover.law.names import check_distinct, clean_names
 from nalm.discover.law.nature import named, with_constants
 from nalm.errors import NALMError
 
@@ -63,12 +63,11 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         Which exponents the law may have.
     functions : sequence of str or None
         The functions that the law may have, such as ``("exp",)``; () is none, None (default) is all.
+    constants : sequence of str
+        Constants of nature, such as ``("R", "g")``: usable in ``form``, and offered for fitted numbers (``offered_``).
     n_jobs : int or None
         How many processes try stages of the search at the same time; -1 one on each core, None (default) one.
         The law is the same; what takes seconds, such as nested laws, is found sooner.
-    constants : sequence of str
-        Constants of nature, such as ``("R", "g", "k_B")``: their symbols have their values in SI units in ``form``, and
-        ``offered_`` lists the fitted numbers that agree with one of them, if the columns are in SI units.
     random_state : int, RandomState or None
         Which rows are held out, and random starts. None is 0: a fit is always the same.
     verbose : int
@@ -106,8 +105,8 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         without: Sequence[str] = (),
         exponents: str = "any",
         functions: Sequence[str] | None = None,
-        n_jobs: int | None = None,
         constants: Sequence[str] = (),
+        n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -124,8 +123,8 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         self.without = without
         self.exponents = exponents
         self.functions = functions
-        self.n_jobs = n_jobs
         self.constants = constants
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
@@ -244,10 +243,6 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
             n_jobs=self.n_jobs,
             watch=print_line if self.verbose else None,
         ).selected(self.select)
-
-    def _columns(self, names: Sequence[str] | None) -> list[str] | None:
-        named = getattr(self, "feature_names_in_", names)
-        return None if named is None else list(check_count(named, self.n_features_in_))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

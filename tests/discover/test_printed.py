@@ -2,9 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy import special
 
 from nalm.discover import search
-from nalm.discover.selection.printed import last_places, significant
+from nalm.discover.law.expression import Input, Power, Sum
+from nalm.discover.selection.evidence import fit
+from nalm.discover.selection.printed import holds, last_places, resolved, significant
+from nalm.discover.selection.rows import NoiseKind, Observations
 
 
 def to_digits(values, digits):
@@ -53,3 +57,17 @@ def test_digits_can_be_given():
     y = 2.5 * x[:, 0] / x[:, 1]
     found = search(to_digits(x, 4), to_digits(y, 4), stages=["power"], digits=4)
     assert found.certificate.verdict == "exact to the printed digits"
+
+
+def test_a_special_function_on_a_short_range_is_no_law_to_the_printed_digits():
+    a = to_digits(np.linspace(5, 9, 60), 4)
+    y = to_digits(special.k0e(0.1 + a) / (1 + a**2), 4)
+    fitted = fit(
+        Sum((Power((Input(0),), (-4.0,)), Power((Input(0),), (-2.5,))), (-0.93, 1.25)),
+        Observations(a[:, None], y, NoiseKind.ADDITIVE, np.ones(60)),
+        np.array([True, True, False, False, False, False]),
+        "",
+    )
+    units = significant(a, 4)[:, None], significant(y, 4)
+    law = holds(fitted, *units)
+    assert law is not None and not resolved(law, *units)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from nalm.discover.certificate.resolution import DEARER, FEW_FITTED, VISIBLE, VISIBLE_TO_FITTED, hidden
-from nalm.discover.law.expression import Array, Node, evaluate, numbers, used
+from nalm.discover.law.expression import Array, Node, evaluate, numbers, roles, used
 from nalm.discover.selection.evidence import Fitted, fit
 from nalm.discover.selection.rows import NoiseKind, Observations, carried
 
@@ -14,6 +14,7 @@ SHARE = 0.6  # of the numbers of a column that end in its last place: a tenth of
 SAMPLE = 2000  # numbers of a column that are looked at
 ROUNDS = 30  # of the fit of the largest deviation
 STEPS = 20  # of the last place of y that its values must span
+USUAL = (0.5, 1.0, 2.0)  # sizes of exponents that cost nothing
 SLACK = 1e-9  # of half a unit: the rounding of float64
 
 
@@ -114,5 +115,10 @@ def resolved(found: Fitted, x_units: Array, y_units: Array) -> bool:
     settled, fitted = hidden(found.node, found.free, rows.x, rows.y, bound)
     if len(rows) < 2 * len(numbers(found.node)) or settled < VISIBLE:
         return False
-    needed = VISIBLE_TO_FITTED * DEARER ** max(-1, k - FEW_FITTED)  # for one or two numbers less is enough
+    powers = [v for v, role in zip(numbers(found.node), roles(found.node), strict=True) if role == "exponent"]
+    odd = sum(abs(p) not in USUAL for p in powers)
+    price = k + max(0, odd - 1)  # several odd exponents fit a smooth curve as fitted numbers do
+    needed = VISIBLE_TO_FITTED * DEARER ** max(
+        -1, price - FEW_FITTED
+    )  # for one or two numbers less is enough
     return k == 0 or fitted >= needed

@@ -23,7 +23,7 @@ def rounded(found: Fitted, check: Callable[[], None] = lambda: None) -> Fitted:
 
     The least certain number is rounded first, to a tenth of its standard error, and the others are fitted again:
     c and p of c*x**p depend on each other. A number gets further digits if the likelihood falls by more than a
-    twentieth of what one standard error is worth.
+    twentieth of what one standard error is worth, and these digits help.
     """
     allowed, now = found.misfit + LOST, found
     pending = found.free.copy()
@@ -45,7 +45,7 @@ def rounded(found: Fitted, check: Callable[[], None] = lambda: None) -> Fitted:
             then = (
                 fit(node, now.rows, pending, now.stage, check) if pending.any() else replace(now, node=node)
             )
-            if then.misfit <= allowed or digits == most:
+            if then.misfit <= max(allowed, now.misfit + LOST / 10) or digits == most:
                 break
         now = then
     return replace(now, free=found.free)
