@@ -19,7 +19,15 @@ from nalm.report.drawing import draw
 from nalm.units import UNITS, Unit
 
 BASIC = ("add", "subtract", "multiply", "divide")
-BENCHMARKS = ("ladder", "laws", "composition", "ode", "attached")  # files under results/beyond
+BENCHMARKS = (
+    "ladder",
+    "laws",
+    "feynman",
+    "feynman-contest",
+    "composition",
+    "ode",
+    "attached",
+)  # files under results/beyond
 UNIT_PAGE = """# {name}
 
 ```{{raw}} html

@@ -118,6 +118,31 @@ def test_the_numbers_about_the_contest_are_those_of_the_shipped_one():
     assert said == [blind["problems"], blind["exact"], *certified, round(about["speed"][0]["median"])]
 
 
+def test_the_numbers_about_the_feynman_laws_are_those_of_the_shipped_trials():
+    def totals(name):
+        return json.loads((ROOT / "results" / "beyond" / f"{name}.json").read_text("utf-8"))["totals"]
+
+    words = r"Of the (\d+) laws of the Feynman database (\d+) are found and called exact, (\d+)\s+wrongly; "
+    words += r"with 1% noise the form of (\d+) is found, with 10% that of (\d+)"
+    whole = {row["noise"]: row for row in totals("feynman")}
+    clean = [whole[0.0][name] for name in ("laws", "exact", "false_exact")]
+    assert [int(n) for n in re.search(words, README).groups()] == [
+        *clean,
+        whole[0.01]["right"],
+        whole[0.1]["right"],
+    ]
+    words = r"On (\d+) of them, with\s+0, 1 and 10% noise and a minute of a core each, "
+    words += (
+        r"nalm finds (\d+), (\d+) and (\d+), Operon (\d+), (\d+) and (\d+), gplearn (\d+), (\d+) and (\d+)"
+    )
+    contest = totals("feynman-contest")
+    assert [(row["method"], row["noise"]) for row in contest] == [
+        (method, noise) for method in ("nalm", "operon", "gplearn") for noise in (0.0, 0.01, 0.1)
+    ]
+    said = [int(n) for n in re.search(words, README).groups()]
+    assert said == [contest[0]["laws"], *(row["right"] for row in contest)]
+
+
 @pytest.mark.system
 def test_the_law_behind_a_table_is_found_and_certified():
     output = python("examples/discover.py")

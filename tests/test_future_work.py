@@ -26,6 +26,11 @@ def future(monkeypatch):
         sys.modules.pop(name, None)
 
 
+def of_the_papers():
+    """The shipped rows without those of the studies."""
+    return tuple(r for r in shipped_rows() if not r["experiment"].startswith("beyond/"))
+
+
 def row(experiment, case, solved, n):
     """A row of the summary as scripts/summary.py makes it."""
     rate = asdict(stats.wilson(solved, n))
@@ -62,7 +67,7 @@ def test_the_proposal_stands_beside_the_best_published_unit_of_each_cell(future,
         and case.operation in ("add", "multiply")
     ]
     ours = [row("beyond/own-unit", case, 1000, 1000) for case in chosen]
-    monkeypatch.setattr(future, "shipped_rows", lambda: (*shipped_rows(), *ours))
+    monkeypatch.setattr(future, "shipped_rows", lambda: (*of_the_papers(), *ours))
     lines = [line for line in future.own_unit().splitlines() if line.startswith("| add")]
     assert [line.split(" | ")[1] for line in lines] == ["10", "100"]
     assert all("`NAU`" in line and line.endswith("| better |") for line in lines)
@@ -79,6 +84,24 @@ def test_noise_is_compared_with_the_same_unit_without_it(future, monkeypatch):
     )
     n = same["success"]["n"]
     ours = row("beyond/reversible-noise", case, round(same["success"]["estimate"] * n), n)
-    monkeypatch.setattr(future, "shipped_rows", lambda: (*shipped_rows(), ours))
+    monkeypatch.setattr(future, "shipped_rows", lambda: (*of_the_papers(), ours))
     line = future.noise().splitlines()[2]
     assert line.startswith("| `SNMRU` | uniform | divide | 2 |") and line.endswith("| 1 | no difference |")
+
+
+def test_the_page_says_what_the_tables_show(future):
+    text = (DOCS / "future-work.md").read_text("utf-8")
+    cells = [
+        line
+        for line in future.own_unit().splitlines()
+        if line.endswith(("better |", "difference |", "worse |"))
+    ]
+    better, worse = (sum(line.endswith(f"| {word} |") for line in cells) for word in ("better", "worse"))
+    assert f"in {better} of {len(cells)} cells more often than the best published unit" in text
+    assert f"in {worse} less often" in text
+    assert all("1,000\u00a0of\u00a01,000 | " in line.split(" | ", 5)[5] for line in cells)
+    noise = [
+        line for line in future.noise().splitlines() if line.endswith(("better |", "difference |", "worse |"))
+    ]
+    helped, hurt = (sum(line.endswith(f"| {word} |") for line in noise) for word in ("better", "worse"))
+    assert f"better in {helped} of {len(noise)} cells and worse in {hurt}" in text

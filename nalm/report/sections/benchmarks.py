@@ -35,8 +35,9 @@ def _read(path: Path) -> Row:
         about = document["about"]
         kind = str(about["benchmark"])
         view = VIEWS.get(kind, plain)
+        kind = kind if kind in VIEWS else path.stem  # one benchmark may have been run in several ways
         block = {"kind": kind, "note": str(about["note"]), "command": str(about["command"])}
-        return block | view(about, document)
+        return {"link": path.stem} | block | view(about, document)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         raise NALMError(f"{path} cannot be read ({error!r}): write it again with its benchmark.") from None
 
@@ -44,7 +45,7 @@ def _read(path: Path) -> Row:
 def plain(about: Row, document: Row) -> Row:
     """Show the totals of any benchmark as a table."""
     rows = [{name: str(value) for name, value in row.items()} for row in document["totals"]]
-    return {"link": str(about["benchmark"]), "view": "plain", "columns": list(rows[0]), "rows": rows}
+    return {"view": "plain", "columns": list(rows[0]), "rows": rows}
 
 
 # -- the ladder -----------------------------------------------------------------------------------
