@@ -18,7 +18,7 @@ NEAR = 1e-3  # a weight this near to a value of its grid is put there
 MARGIN = 0.1  # of the raw gate, which training keeps between this and 1 less this
 BEYOND = (
     1 + 1e-5
-)  # a gate at the end of its raw range lies this far outside [0, 1], so that rounding does not matter
+)  # size of the gate's range over that of [0, 1], so that rounding does not keep it off an end
 FAR = 1e35  # larger products count as this where they are mixed
 LARGEST = 80.0  # logarithm of a product, whose exponential is finite in float32
 
@@ -47,7 +47,8 @@ class NSPU(EpsUnit):
     ``paths`` judges each kind of row by the error that is convex in its weights: of s without the mean, of m in
     logarithms, of the mixture on a scale that neither outliers nor units of measurement disturb. A gate that was set
     to exactly 0 or 1 ends the turns. Training keeps the gate off these ends, and puts weights that are within 0.001
-    of -1, 0 or 1 there. No penalty and no schedule of one is needed. Not published before.
+    of -1, 0 or 1 there. No penalty and no schedule of one is needed. Train it with ``nalm.losses.paths(prediction,
+    target)`` and batches of six rows or more: other losses do not know which part a row shows. Not published before.
 
     >>> NSPU.solved("divide").formulas(), NSPU.solved("subtract").formulas()
     ([a/b], [a - b])
