@@ -86,9 +86,11 @@ def drawn(job: Job) -> tuple[list[str], Array, Array]:
         text, noise, _ = LAWS[job.name]
         values = fit_form(text, x, y, names).values
         law = evaluate(read_form(text, names).node(values), x)
-        off = np.log(y / law) if noise == "relative" else y - law
-        fresh = float(np.sqrt(np.mean(off**2))) * rng.standard_normal(len(y))
-        y = law * np.exp(fresh) if noise == "relative" else law + fresh
+        if noise == "relative":  # the factor of a law with relative errors is that of their mean logarithm
+            off = np.log(y / law)
+            y = law * np.exp(off.mean() + off.std() * rng.standard_normal(len(y)))
+        else:
+            y = law + np.sqrt(np.mean((y - law) ** 2)) * rng.standard_normal(len(y))
     return names, x, y
 
 
