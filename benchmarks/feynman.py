@@ -150,7 +150,7 @@ def one(job: Job) -> Trial:
         error=float(f"{error:.4g}"),
         stage=stage,
         seconds=round(seconds, 3),
-        law=" ".join(fitted.formula.split())[:400],
+        law=" ".join(fitted.formula.split())[:80],
         formula=law.formula,
     )
 

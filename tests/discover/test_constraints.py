@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nalm import NALMError, NALMRegressor
+from nalm import NALMError
 from nalm.discover import search
 from nalm.discover.constraints import Constraints, functions_of
 from nalm.discover.law.expression import Function, Input, Power, numbers, roles
@@ -57,5 +57,3 @@ def test_mistakes_about_conditions_are_sentences():
     ):
         with pytest.raises(NALMError):
             search(X, X[:, 0], **options)
-    with pytest.raises(NALMError, match="conditions on the form"):
-        NALMRegressor(exponents="integer").fit(X, X[:, 0], groups=[1, 2] * 20)

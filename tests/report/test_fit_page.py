@@ -31,7 +31,7 @@ def page(target="y", column="a", rows=100, verdict="exact"):
         "domain": {"a": [1.0, 2.0]},
         "renamed": {"a": column} if column != "a" else {},
         "explained": fit_output.format_share(0.5),
-        "certainty": fit_output.certainty({"constants": [TWO], "alternatives": ["a + 1"]}),
+        "certainty": fit_output.certainty({"constants": [TWO], "offered": [], "alternatives": ["a + 1"]}),
         "candidates": [{"formula": column, "size": 1, "error": None, "stage": "additive"}],
         "mathml": pages.mathml(2 * sympy.sqrt(sympy.Symbol("a"))),
         "figures": pages.figures(target, 2 * x**0.5, 2 * x**0.5),

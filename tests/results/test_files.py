@@ -139,6 +139,7 @@ ROOT = Path(__file__).parents[2]
 
 
 PARTLY = {
+    "beyond/reversible-noise",
     "madsen/default",
     "mnist/colour",
     "mnist/division",
