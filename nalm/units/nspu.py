@@ -26,10 +26,10 @@ LARGEST = 80.0  # logarithm of a product, whose exponential is finite in float32
 def _gold() -> Gold:
     """Gold weights of either path, with a gate that is sure of it."""
     sums: dict[str, dict[str, Any]] = {
-        n: {"add": w["weight"], "power": (0.0,), "gate": 1.0} for n, w in GOLD_SUM.items()
+        n: {"terms": w["weight"], "power": (0.0,), "gate": 1.0} for n, w in GOLD_SUM.items()
     }
     products: dict[str, dict[str, Any]] = {
-        n: {"add": (0.0,), "power": w["weight"], "gate": 0.0} for n, w in IMNAC.gold.items()
+        n: {"terms": (0.0,), "power": w["weight"], "gate": 0.0} for n, w in IMNAC.gold.items()
     }
     return products | sums
 
@@ -54,17 +54,17 @@ class NSPU(EpsUnit):
     ([a/b], [a - b])
     """
 
-    grids = {"add": (-1.0, 0.0, 1.0), "power": (-1.0, 0.0, 1.0), "gate": (0.0, 1.0)}
+    grids = {"terms": (-1.0, 0.0, 1.0), "power": (-1.0, 0.0, 1.0), "gate": (0.0, 1.0)}
     gold = _gold()
     paper_eps = 1e-30
-    add: Tensor
+    terms: Tensor
     power: Tensor
     gate_raw: Tensor
 
     def start(self) -> dict[str, Start]:
         r = min(0.5, F.glorot(self.in_features, self.out_features))
         weight = Uniform((self.out_features, self.in_features), -r, r)
-        return {"add": weight, "power": weight, "gate_raw": Constant((self.out_features,), 0.5)}
+        return {"terms": weight, "power": weight, "gate_raw": Constant((self.out_features,), 0.5)}
 
     def gate(self) -> Tensor:
         """Return the gate, which is exactly 0 or 1 where training stops its raw value, and has a slope there too."""
@@ -72,7 +72,7 @@ class NSPU(EpsUnit):
         return free + (free.clamp(0, 1) - free).detach()
 
     def weights(self) -> Weights:
-        return {"add": self.add, "power": self.power, "gate": self.gate()}
+        return {"terms": self.terms, "power": self.power, "gate": self.gate()}
 
     @torch.no_grad()
     def assign_(self, weights: Mapping[str, Tensor]) -> Self:
@@ -84,7 +84,7 @@ class NSPU(EpsUnit):
 
     def compute(self, x: Tensor) -> Tensor:
         gate = self.gate().unsqueeze(-2)
-        s, m = F.linear(x, self.add), self.magnitude(x)
+        s, m = F.linear(x, self.terms), self.magnitude(x)
         p = m * F.linear(x, self.power, of=F.angle).cos()
         if not self.training:
             return mixture(gate, s, p)
@@ -103,22 +103,22 @@ class NSPU(EpsUnit):
 
     @torch.no_grad()
     def project(self) -> None:
-        for weight in (self.add, self.power):
+        for weight in (self.terms, self.power):
             whole = weight.clamp(-1, 1).round()
             weight.copy_(torch.where((weight - whole).abs() < NEAR, whole, weight.clamp(-1, 1)))
         self.gate_raw.clamp_(MARGIN, 1 - MARGIN)
 
     def penalties(self, x: Tensor | None = None) -> Weights:
         chosen = self.gate().unsqueeze(-1)
-        return {"weight": F.mean_matrix(_off(self.add, chosen) + _off(self.power, 1 - chosen))}
+        return {"weight": F.mean_matrix(_off(self.terms, chosen) + _off(self.power, 1 - chosen))}
 
     def sparsity_error(self) -> Tensor:
         chosen = self.gate().unsqueeze(-1)
-        return (_off(self.add, chosen) + _off(self.power, 1 - chosen)).amax((-2, -1))
+        return (_off(self.terms, chosen) + _off(self.power, 1 - chosen)).amax((-2, -1))
 
     def expressions(self, x: Symbols, w: Spelled) -> Formulas:
-        rows = zip(w["gate"], w["add"], w["power"], strict=True)
-        return [spelling.dot(add, x) if gate else spelling.powers(power, x) for gate, add, power in rows]
+        rows = zip(w["gate"], w["terms"], w["power"], strict=True)
+        return [spelling.dot(terms, x) if gate else spelling.powers(power, x) for gate, terms, power in rows]
 
 
 def mixture(gate: Tensor, s: Tensor, p: Tensor) -> Tensor:

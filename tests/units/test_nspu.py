@@ -21,13 +21,13 @@ def built(seed=0):
 def test_rows_show_the_sum_the_magnitude_and_the_mixture_in_turns():
     unit = built()
     y = unit(X)
-    s, m = F.linear(X, unit.add), F.power_product(X, unit.power, of=torch.abs)
+    s, m = F.linear(X, unit.terms), F.power_product(X, unit.power, of=torch.abs)
     p = m * F.linear(X, unit.power, of=F.angle).cos()
     for turn, shown in enumerate((s, m, 0.5 * s + 0.5 * p)):
         torch.testing.assert_close(y[turn::3], shown[turn::3])
 
 
-@pytest.mark.parametrize(("turn", "trained"), [(0, "add"), (1, "power"), (2, "gate_raw")])
+@pytest.mark.parametrize(("turn", "trained"), [(0, "terms"), (1, "power"), (2, "gate_raw")])
 def test_each_kind_of_row_trains_its_own_weights(turn, trained):
     unit = built()
     unit(X)[turn::3].sum().backward()
@@ -39,7 +39,7 @@ def test_evaluation_and_a_sure_gate_show_the_mixture_alone():
     unit = NSPU.solved("multiply")
     torch.testing.assert_close(unit.train()(X), X.prod(-1, keepdim=True))
     mixed = built().eval()
-    s, m = F.linear(X, mixed.add), F.power_product(X, mixed.power, of=torch.abs)
+    s, m = F.linear(X, mixed.terms), F.power_product(X, mixed.power, of=torch.abs)
     p = m * F.linear(X, mixed.power, of=F.angle).cos()
     torch.testing.assert_close(mixed(X), 0.5 * s + 0.5 * p)
 
@@ -47,10 +47,10 @@ def test_evaluation_and_a_sure_gate_show_the_mixture_alone():
 def test_projection_puts_weights_near_the_grid_on_it_and_keeps_the_gate_off_its_ends():
     unit = NSPU(4, 1)
     with torch.no_grad():
-        unit.add.copy_(torch.tensor([[0.9995, -1.2, 0.0005, 0.5]]))
+        unit.terms.copy_(torch.tensor([[0.9995, -1.2, 0.0005, 0.5]]))
         unit.gate_raw.fill_(1.0)
     unit.project()
-    assert unit.add.tolist() == [[1.0, -1.0, 0.0, 0.5]]
+    assert unit.terms.tolist() == [[1.0, -1.0, 0.0, 0.5]]
     assert unit.gate_raw.item() == pytest.approx(0.9)
     assert unit.weights()["gate"].item() == 1.0  # exactly, so that nothing of the other path is added
 
@@ -100,14 +100,14 @@ def test_it_learns_the_four_operations_from_the_same_start_and_rate():
                 p -= change
         unit.project()
     weights = unit.weights()
-    chosen = torch.where(weights["gate"][:, :, None] > 0.5, weights["add"], weights["power"])
+    chosen = torch.where(weights["gate"][:, :, None] > 0.5, weights["terms"], weights["power"])
     assert weights["gate"].flatten().tolist() == pytest.approx([1, 1, 0, 0])
     assert chosen.flatten(1).tolist() == [[1, 1], [1, -1], [1, 1], [1, -1]]
 
 
 def test_the_formula_by_hand():
     unit = NSPU(2, 1).double().eval()
-    weights = {"add": [[0.5, -0.25]], "power": [[0.5, -1.0]], "gate": [0.75]}
+    weights = {"terms": [[0.5, -0.25]], "power": [[0.5, -1.0]], "gate": [0.75]}
     unit.assign_({name: torch.tensor(w, dtype=torch.float64) for name, w in weights.items()})
     x = torch.tensor([[4.0, 2.0], [4.0, -2.0], [-4.0, 2.0]], dtype=torch.float64)
     sums, products = (1.5, 2.5, -2.5), (1.0, -1.0, 0.0)  # the root of a negative number has the real part 0
