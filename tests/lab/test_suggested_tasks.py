@@ -18,7 +18,7 @@ def test_another_function_of_the_same_name_is_not_suggested():
 def test_the_number_of_inputs_counts_before_the_range():
     for inputs in (50, 100):
         found = suggest("add", 0, 1_000, inputs)
-        assert found.best.inputs == 100 and found.unit in ("NAU", "NSPU")
+        assert (found.unit, found.best.inputs) == ("NSPU", 100)
 
 
 def test_laws_that_need_no_training_are_among_the_answers():
