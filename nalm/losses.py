@@ -2,8 +2,8 @@
 
 Predictions and targets are ``(*runs, batch, out)``; the inputs are there for losses that look at them.
 
-The last four remove a constant, a scale or a linear trend before they compare. These often are almost all of a
-target's variance and hide the structure of a formula from a squared error.
+From ``centred`` on, most remove a constant, a scale or a linear trend before they compare. These often are almost all
+of a target's variance and hide the structure of a formula from a squared error.
 """
 
 from collections.abc import Callable
@@ -194,13 +194,7 @@ def paths(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> T
 
 
 def asinh(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
-    r"""Error on a scale that neither outliers nor units of measurement disturb: the last term of ``paths``.
-
-    >>> import torch
-    >>> y = torch.tensor([[1.0], [3.0]])
-    >>> asinh(y, y), bool(asinh(1e6 * y, y) < 2 * asinh(2 * y, y))
-    (tensor(0.), True)
-    """
+    """Error on a scale that neither outliers nor units of measurement disturb: the last term of ``paths``."""
     _check(prediction, target)
     unit = target.abs().mean(-2, keepdim=True).clamp_min(TINY)
     error = torch.asinh(prediction / unit) - torch.asinh(target / unit)
@@ -210,15 +204,18 @@ def asinh(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> T
 def experts(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
     r"""Add the errors of experts, and the error that is expected if each is right with its share.
 
-    For one number to predict. The columns of the prediction are the values of the experts, then their shares. The
-    error of an expert is :math:`\ln (1 + c / \delta^2)` with its loss ``centred`` c and delta 1e-4: its slope stays as
-    steep when an expert that is almost right has to become exact. Experts do not learn from the shares.
+    The columns of the prediction are the values of the experts for one number, then their shares; a prediction of the
+    target's shape is that of one expert. The error of an expert is :math:`\ln (1 + c / \delta^2)` with its loss
+    ``centred`` c and delta 1e-4: it stays as steep when an expert that is almost right has to become exact. Experts do
+    not learn from the shares.
 
     >>> import torch
     >>> y = torch.tensor([[1.0], [3.0]])
     >>> experts(torch.cat([y + 7, torch.ones(2, 1)], -1), y)
     tensor(0.)
     """
+    if prediction.shape == target.shape:
+        return (centred(prediction, target) / RESOLVED**2).log1p()
     if target.shape[-1] != 1 or prediction.shape[:-1] != target.shape[:-1] or prediction.shape[-1] % 2:
         raise NALMError(
             f"The loss 'experts' takes values and shares of experts for one number, got {tuple(prediction.shape)} "
