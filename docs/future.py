@@ -122,6 +122,30 @@ def alone() -> str:
     return table(head, lines) if lines else NOT_SHIPPED.format(name="beyond/own-unit")
 
 
+def exchanged() -> str:
+    """Return the NSPU with squared errors, and published units with its losses, over the nine ranges."""
+    name = "beyond/own-unit-losses"
+    found = measured(name)
+    tasks = {_task(m) for m in found}
+    found += [m for m in measured("beyond/own-unit") if _task(m) in tasks]
+    groups: dict[tuple[str, str, str], list[Measured]] = {}
+    for m in found:
+        groups.setdefault((m.operation, m.unit, m.recipe.loss), []).append(m)
+    lines = [
+        (
+            operation,
+            f"`{unit}`",
+            f"`{loss}`",
+            f"{sum(map(solved, own)):,} of {sum(m.n for m in own):,}",
+            ", ".join(f"`{m.train}` {m.success.estimate:.2f}" for m in own if m.success.estimate < 0.99)
+            or "none",
+        )
+        for (operation, unit, loss), own in sorted(groups.items())
+    ]
+    head = ("operation", "unit", "loss", "solved runs", "ranges below 0.99")
+    return table(head, lines) if len(tasks) else NOT_SHIPPED.format(name=name)
+
+
 TABLES = {
     "future_noise": noise,
     "future_division": lambda: by_loss("beyond/two-layer-division"),
@@ -130,6 +154,7 @@ TABLES = {
     "future_codes": codes,
     "future_unit": own_unit,
     "future_alone": alone,
+    "future_losses": exchanged,
 }
 
 

@@ -147,3 +147,15 @@ def test_runs_that_are_known_seed_by_seed_are_compared_in_pairs(future):
     assert paired(a, b, 12) == pytest.approx(2 * 0.5**8)  # McNemar: 8 of 8 pairs that differ favour a
     assert paired(a, b, 1_000) is None and paired(a, {}, 12) is None
     assert paired(a, dict.fromkeys(range(1, 13), True), 12) is None
+
+
+def test_units_and_losses_are_exchanged_on_the_same_tasks(future, monkeypatch):
+    cases = EXPERIMENTS["beyond/own-unit-losses"].cases
+    tasks = {case.task for case in EXPERIMENTS["beyond/own-unit"].cases}
+    assert {case.task for case in cases} <= tasks and len({case.task for case in cases}) == 36
+    ours = [row("beyond/own-unit-losses", c, 5 if str(c.train) == "U[1,2)" else 10, 10) for c in cases]
+    with_own = [row("beyond/own-unit", c, 10, 10) for c in EXPERIMENTS["beyond/own-unit"].cases]
+    monkeypatch.setattr(future, "shipped_rows", lambda: (*ours, *with_own))
+    lines = future.exchanged().replace("\u00a0", " ").splitlines()[2:]
+    assert lines[0] == "| add | `NAU` | `centred` | 85 of 90 | `U[1,2)` 0.50 |"
+    assert "| add | `NSPU` | `paths` | 90 of 90 | none |" in lines and len(lines) == 4 * 4

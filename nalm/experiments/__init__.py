@@ -31,6 +31,7 @@ MODULES = (
     ("beyond", "future.division"),
     ("beyond", "future.scientific"),
     ("beyond", "future.unit"),
+    ("beyond", "future.losses"),
     ("beyond", "future.codes"),
     ("beyond", "future.selection"),
     ("logic", "logic"),
