@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from future_runs import NOT_SHIPPED, by_seed, codes, paired, selection
+from future_runs import NOT_SHIPPED, by_seed, codes, coefficients, discreteness, paired, selection
 from tables import table
 
 from nalm.config import Case, Task
@@ -152,6 +152,8 @@ TABLES = {
     "future_scientific": lambda: by_loss("beyond/scientific"),
     "future_selection": selection,
     "future_codes": codes,
+    "future_coefficients": coefficients,
+    "future_discreteness": discreteness,
     "future_unit": own_unit,
     "future_alone": alone,
     "future_losses": exchanged,

@@ -159,3 +159,15 @@ def test_units_and_losses_are_exchanged_on_the_same_tasks(future, monkeypatch):
     lines = future.exchanged().replace("\u00a0", " ").splitlines()[2:]
     assert lines[0] == "| add | `NAU` | `centred` | 85 of 90 | `U[1,2)` 0.50 |"
     assert "| add | `NSPU` | `paths` | 90 of 90 | none |" in lines and len(lines) == 4 * 4
+
+
+def test_coefficients_and_noise_are_told_by_model(future):
+    case = EXPERIMENTS["beyond/coefficients"].cases[0]
+    (line,) = future.coefficients([tallied(case, [True, True, False], "0.37*a + 2.6*c")]).splitlines()[2:]
+    assert line.replace("\u00a0", " ").endswith(
+        "| `CoefficientUnit` | L0 | `U[-2,2)` | 2 of 3 | `0.37*a + 2.6*c` 3 |"
+    )
+    noisy = EXPERIMENTS["beyond/discreteness"].cases
+    lines = future.discreteness([tallied(case, [True]) for case in noisy]).splitlines()
+    assert lines[0].endswith("| noise 0.01 | noise 0.1 | noise 1 |") and len(lines) == 2 + 6
+    assert "| add | `NAU` | drawn to the grid | 0.0e+00 | 0.0e+00 | 0.0e+00 |" in lines

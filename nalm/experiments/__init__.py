@@ -34,6 +34,7 @@ MODULES = (
     ("beyond", "future.losses"),
     ("beyond", "future.codes"),
     ("beyond", "future.selection"),
+    ("beyond", "future.coefficients"),
     ("logic", "logic"),
     ("mnist", "mnist.two_digits"),
     ("mnist", "mnist.colour"),
