@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from future_runs import NOT_SHIPPED, by_seed, codes, paired, selection
 from tables import table
 
 from nalm.config import Case, Task
@@ -14,7 +15,6 @@ from nalm.lab.measured import Measured, shipped_rows
 from nalm.stats import holm, same_rate
 
 Pair = tuple[Measured, Measured]  # the run to compare with, and ours
-NOT_SHIPPED = "No runs of `{name}` are shipped: `nalm run {name}` makes them.\n"
 
 
 def measured(*names: str) -> list[Measured]:
@@ -33,13 +33,19 @@ def told(m: Measured) -> str:
 
 
 def compared(pairs: Sequence[Pair]) -> list[tuple[str, str]]:
-    """Return p of Fisher's exact test for each pair, after Holm's correction over all of them, and the verdict."""
-    tests = [same_rate(solved(a), a.n, solved(b), b.n).p for a, b in pairs]
+    """Return p of a test for each pair, after Holm's correction over all of them, and the verdict."""
+    tests = [tested(a, b) for a, b in pairs]
     found = []
     for (a, b), p in zip(pairs, holm(tests), strict=True):
         better = "better" if b.success.estimate > a.success.estimate else "worse"
         found.append((f"{p:.2g}", better if p < 0.05 else "no difference"))
     return found
+
+
+def tested(a: Measured, b: Measured) -> float:
+    """Return p of McNemar's exact test where all runs are known seed by seed, else of Fisher's, which needs counts."""
+    both = paired(by_seed(a.experiment, a.case), by_seed(b.experiment, b.case), a.n) if a.n == b.n else None
+    return same_rate(solved(a), a.n, solved(b), b.n).p if both is None else both
 
 
 def noise() -> str:
@@ -120,6 +126,8 @@ TABLES = {
     "future_noise": noise,
     "future_division": lambda: by_loss("beyond/two-layer-division"),
     "future_scientific": lambda: by_loss("beyond/scientific"),
+    "future_selection": selection,
+    "future_codes": codes,
     "future_unit": own_unit,
     "future_alone": alone,
 }

@@ -2,8 +2,8 @@
 
 Predictions and targets are ``(*runs, batch, out)``; the inputs are there for losses that look at them.
 
-The last four remove a constant, a scale or a linear trend before they compare. These often are almost all of a
-target's variance and hide the structure of a formula from a squared error.
+From ``centred`` on, most remove a constant, a scale or a linear trend before they compare. These often are almost all
+of a target's variance and hide the structure of a formula from a squared error.
 """
 
 from collections.abc import Callable
@@ -190,13 +190,46 @@ def paths(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> T
     if target.shape[-2] < 2 * TURNS:
         raise NALMError(f"The loss 'paths' needs a batch of {2 * TURNS} rows, got {target.shape[-2]}.")
     (s, m, mixed), (y, z, whole) = ([v[..., k::TURNS, :] for k in range(TURNS)] for v in (prediction, target))
-    unit = whole.abs().mean(-2, keepdim=True).clamp_min(TINY)
-    error = torch.asinh(mixed / unit) - torch.asinh(whole / unit)
-    return centred(s, y) + log(m, z) + (error / RESOLVED).square().log1p().mean((-2, -1))
+    return centred(s, y) + log(m, z) + asinh(mixed, whole)
+
+
+def asinh(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
+    """Error on a scale that neither outliers nor units of measurement disturb: the last term of ``paths``."""
+    _check(prediction, target)
+    unit = target.abs().mean(-2, keepdim=True).clamp_min(TINY)
+    error = torch.asinh(prediction / unit) - torch.asinh(target / unit)
+    return (error / RESOLVED).square().log1p().mean((-2, -1))
+
+
+def experts(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
+    r"""Add the errors of experts, and the error that is expected if each is right with its share.
+
+    The columns of the prediction are the values of the experts for one number, then their shares; a prediction of the
+    target's shape is that of one expert. The error of an expert is :math:`\ln (1 + c / \delta^2)` with its loss
+    ``centred`` c and delta 1e-4: it stays as steep when an expert that is almost right has to become exact. Experts do
+    not learn from the shares.
+
+    >>> import torch
+    >>> y = torch.tensor([[1.0], [3.0]])
+    >>> experts(torch.cat([y + 7, torch.ones(2, 1)], -1), y)
+    tensor(0.)
+    """
+    if prediction.shape == target.shape:
+        return (centred(prediction, target) / RESOLVED**2).log1p()
+    if target.shape[-1] != 1 or prediction.shape[:-1] != target.shape[:-1] or prediction.shape[-1] % 2:
+        raise NALMError(
+            f"The loss 'experts' takes values and shares of experts for one number, got {tuple(prediction.shape)} "
+            f"for {tuple(target.shape)}: use it with an ExpertSelector."
+        )
+    values, shares = prediction.chunk(2, -1)
+    columns = values.mT.unsqueeze(-1), target.expand_as(values).mT.unsqueeze(-1)  # (*runs, experts, batch, 1)
+    each = (centred(*columns) / RESOLVED**2).log1p()
+    return (each + shares.mean(-2) * each.detach()).sum(-1)
 
 
 LOSSES: dict[str, Loss] = {
-    loss.__name__: loss for loss in (mse, bce, pcc, pcc_sequential, mape, centred, log, projected, paths)
+    loss.__name__: loss
+    for loss in (mse, bce, pcc, pcc_sequential, mape, centred, log, projected, paths, asinh, experts)
 }
 # A loss that needs the network to see a function of x instead of x.
 SEES: dict[str, Callable[[Tensor], Tensor]] = {"log": torch.abs}

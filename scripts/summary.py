@@ -12,12 +12,14 @@ from nalm.results.summary import summarise
 
 ROOT = Path(__file__).parent.parent
 LEFT_OUT = ("formulas",)  # half of the size, and no suggestion needs them
+READ = "CodedUnit"  # its operands are read from codes
 TARGET = ROOT / "nalm" / "data" / "summary.json.gz"
 
 
 def plain(case: Case) -> bool:
     """Return whether a case asks for one number from numbers; no unit is suggested for images or several measures."""
-    return not case.task.images and not case.task.grids and not case.task.counts
+    several = case.task.images or case.task.grids or case.task.counts
+    return not several and case.model[0].unit != READ
 
 
 def summary(results: Path) -> bytes:

@@ -2,15 +2,17 @@
 
 import json
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from made import outcomes
 
 from nalm import stats
 from nalm.config.labels import loss_of, unit_of
 from nalm.experiments import EXPERIMENTS
 from nalm.lab.measured import shipped_rows
+from nalm.results.tally import tallies
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -22,7 +24,7 @@ def future(monkeypatch):
     import future as found
 
     yield found
-    for name in {"future", "tables"} - before:
+    for name in {"future", "future_runs", "tables"} - before:
         sys.modules.pop(name, None)
 
 
@@ -54,6 +56,7 @@ def row(experiment, case, solved, n):
 
 def test_without_shipped_runs_a_table_names_the_command(future, monkeypatch):
     monkeypatch.setattr(future, "shipped_rows", lambda: ())
+    monkeypatch.setitem(future.selection.__globals__, "counted", lambda name: ())
     for table in future.TABLES.values():
         assert table().startswith("No runs of `beyond/")
 
@@ -105,3 +108,42 @@ def test_the_page_says_what_the_tables_show(future):
     ]
     helped, hurt = (sum(line.endswith(f"| {word} |") for line in noise) for word in ("better", "worse"))
     assert f"better in {helped} of {len(noise)} cells and worse in {hurt}" in text
+
+
+def tallied(case, solved, formula="a*b"):
+    """The tally of made runs of a case; a list of formulas has one for each run."""
+    texts = [formula] * len(solved) if isinstance(formula, str) else formula
+    runs = [replace(o, case=case, formula=f) for o, f in zip(outcomes("NMU", solved), texts, strict=True)]
+    return tallies(runs)[0]
+
+
+def test_codes_are_counted_by_what_the_readers_read(future):
+    cases = EXPERIMENTS["beyond/code-before-unit"].cases
+    shared = next(c for c in cases if dict(c.model[0].options)["unit"] == "NRU" and c.operation == "divide")
+    apart = next(c for c in cases if dict(c.model[0].options)["readers"] == "separate")
+    learnt = ["r1 = c/a; r2 = c/b; r2/r1"] * 3 + ["r1 = a; r2 = b; r1/r2", ""]
+    first, second = (
+        tallied(shared, [True] * 4 + [False], learnt),
+        tallied(apart, [True], "r1 = a*c; r2 = f(b); r1*r2"),
+    )
+    lines = [line.replace("\u00a0", " ") for line in future.codes([first, second]).splitlines()[2:]]
+    assert lines[0] == "| divide | `NRU` | shared | free | 4 of 5 | 1 | c/k: 3; k: 1; no number: 1 |"
+    assert lines[1].endswith("| 1 of 1 | 0 | c k and another: 1 |")
+
+
+def test_all_compositions_must_be_solved_with_the_same_seed(future):
+    cases = EXPERIMENTS["beyond/selection"].cases
+    own = [c for c in cases if dict(c.model[0].options).get("copies") == 4]
+    found = [tallied(c, [True, True, i > 0, i > 1]) for i, c in enumerate(own)]
+    (line,) = future.selection(found).splitlines()[2:]
+    words = line.replace("\u00a0", " ").split(" | ")
+    assert words[1:4] == ["4", "15.2", "14 to 16"] and words[4].startswith("0.50 [")
+    assert f"`{own[0].operation}` 0.50" in words[5]
+
+
+def test_runs_that_are_known_seed_by_seed_are_compared_in_pairs(future):
+    paired = future.tested.__globals__["paired"]
+    a, b = dict.fromkeys(range(12), True), {seed: seed < 4 for seed in range(12)}
+    assert paired(a, b, 12) == pytest.approx(2 * 0.5**8)  # McNemar: 8 of 8 pairs that differ favour a
+    assert paired(a, b, 1_000) is None and paired(a, {}, 12) is None
+    assert paired(a, dict.fromkeys(range(1, 13), True), 12) is None

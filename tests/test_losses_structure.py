@@ -7,7 +7,7 @@ import nalm
 from nalm.config import Arithmetic, Case, Layer, Range, Recipe
 from nalm.engine import train
 from nalm.formulas.truth import right
-from nalm.losses import centred, log, projected
+from nalm.losses import asinh, centred, log, projected
 
 
 def data(rows=64, columns=3, seed=0, dtype=torch.float64):
@@ -81,3 +81,10 @@ def test_a_unit_learns_in_the_engine_what_squared_errors_hide(loss):
     recipe = CELLS[loss].recipe.replace(loss=loss, schedule="cosine")
     runs = train(CELLS[loss].replace(recipe=recipe), range(4), "cpu", compiled=False)
     assert all(right(case, s, f) for case, s, f in zip(runs.cases, runs.seeds, runs.formulas, strict=True))
+
+
+def test_the_asinh_loss_grows_slowly_and_has_no_unit_of_measurement():
+    y = torch.tensor([[1.0], [3.0], [-2.0]])
+    losses = [float(asinh(factor * y, y)) for factor in (1.0, 2.0, 1e6)]
+    assert losses[0] == 0 and losses[1] < losses[2] < 2 * losses[1]
+    assert float(asinh(2e9 * y, 1e9 * y)) == pytest.approx(losses[1], rel=1e-5)

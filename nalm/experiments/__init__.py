@@ -31,6 +31,8 @@ MODULES = (
     ("beyond", "future.division"),
     ("beyond", "future.scientific"),
     ("beyond", "future.unit"),
+    ("beyond", "future.codes"),
+    ("beyond", "future.selection"),
     ("logic", "logic"),
     ("mnist", "mnist.two_digits"),
     ("mnist", "mnist.colour"),

@@ -8,9 +8,11 @@ from nalm.networks.attachment import Attachment as Attachment
 from nalm.networks.attachment import attach as attach
 from nalm.networks.callbacks import lightning_callback as lightning_callback
 from nalm.networks.callbacks import transformers_callback as transformers_callback
+from nalm.networks.coded import CodedUnit as CodedUnit
 from nalm.networks.composite import Composite as Composite
 from nalm.networks.diagnosis import Fault as Fault
 from nalm.networks.diagnosis import diagnose as diagnose
+from nalm.networks.experts import ExpertSelector as ExpertSelector
 from nalm.networks.from_state import from_state as from_state
 from nalm.networks.inside import FarFromGrid as FarFromGrid
 from nalm.networks.inside import formulas_in as formulas_in
@@ -26,6 +28,7 @@ from nalm.networks.registers import Counter as Counter
 from nalm.networks.registers import Paths as Paths
 from nalm.networks.registers import RegisterLoop as RegisterLoop
 from nalm.networks.registers import Smallest as Smallest
+from nalm.networks.routed import RoutedSelector as RoutedSelector
 from nalm.networks.routes import Routes as Routes
 from nalm.networks.selector import FrozenSelector as FrozenSelector
 from nalm.networks.selector import Selector as Selector
@@ -35,5 +38,8 @@ from nalm.units.base import Unit
 
 NETWORKS: dict[str, type[Unit]] = {
     network.__name__: network
-    for network in (Stack, GatedStack, Selector, FrozenSelector, Smallest, Counter, Paths)
+    for network in (
+        *(Stack, GatedStack, Selector, FrozenSelector, Smallest, Counter, Paths),
+        *(CodedUnit, RoutedSelector, ExpertSelector),
+    )
 }

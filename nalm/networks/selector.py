@@ -80,7 +80,7 @@ class Selector(Composite, _Scratchpad):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ):
-        _check(out_features, steps)
+        check_steps(out_features, steps)
         self.units, self.steps = tuple(units), steps
         super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
 
@@ -133,7 +133,7 @@ class FrozenSelector(_Scratchpad):
     's1 = a + b + c; a + b + c + s1'
     """
 
-    options = ("steps",)
+    options: ClassVar[tuple[str, ...]] = ("steps",)
     grids = {"choice": (0.0, 1.0), "mask": (0.0, 1.0)}
     mask_hat: Tensor  # (*runs, steps, inputs and lines, modules)
 
@@ -147,7 +147,7 @@ class FrozenSelector(_Scratchpad):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ):
-        _check(out_features, steps)
+        check_steps(out_features, steps)
         self.steps = steps
         super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
 
@@ -163,17 +163,8 @@ class FrozenSelector(_Scratchpad):
         return super().assign_({f"{name}_hat": value for name, value in weights.items()})
 
     def modules_at(self, step: int, x: Tensor, written: Sequence[Tensor]) -> Tensor:
-        mask = st_softmax(self.mask_hat[..., step, :, :])  # (*runs, seen, modules)
-        total = torch.zeros_like(x[..., 0])
-        subtracted, product, divisor = total, torch.ones_like(total), torch.ones_like(total)
-        for j, u in enumerate([*x.unbind(-1), *written]):
-            m_add, m_sub, m_mul, m_div = (m.unsqueeze(-1) for m in mask[..., j, :].unbind(-1))
-            safe = torch.where(u.abs() < SMALLEST, SMALLEST, u)
-            total = total + m_add * u
-            subtracted = subtracted + m_sub * u
-            product = product * (m_mul * u + 1 - m_mul)
-            divisor = divisor * (m_div * safe + 1 - m_div)
-        return torch.stack([total, -subtracted, product, 1 / divisor], -1)
+        mask = st_softmax(self.mask_hat[..., step, :, :]).unsqueeze(-3)  # (*runs, 1, seen, modules)
+        return operated([*x.unbind(-1), *written], mask)
 
     def sparsity_error(self) -> Tensor:
         return torch.zeros_like(self.certainty[..., 0])
@@ -184,17 +175,37 @@ class FrozenSelector(_Scratchpad):
             seen = [*x, *(sympy.Symbol(line.name) for line in written)]
             k = w["choice"][t].index(1)
             mine = [u for u, row in zip(seen, w["mask"][t], strict=False) if row[k]]
-            written.append(Line(f"s{t + 1}", OPERATIONS[k], _operated(OPERATIONS[k], mine)))
+            written.append(Line(f"s{t + 1}", OPERATIONS[k], spelt(OPERATIONS[k], mine)))
         return written
 
 
-def _operated(name: str, seen: Sequence[Any]) -> Any:
+def operated(seen: Sequence[Tensor], mask: Tensor) -> Tensor:
+    """Apply the four operations to what each of them sees; (*runs, batch, 4).
+
+    ``seen`` are inputs and lines, each (*runs, batch); ``mask`` (*runs, batch or 1, seen or more, 4) tells which
+    operation sees them.
+    """
+    total = torch.zeros_like(seen[0])
+    subtracted, product, divisor = total, torch.ones_like(total), torch.ones_like(total)
+    for j, u in enumerate(seen):
+        m_add, m_sub, m_mul, m_div = mask[..., j, :].unbind(-1)
+        safe = torch.where(u.abs() < SMALLEST, SMALLEST, u)
+        total = total + m_add * u
+        subtracted = subtracted + m_sub * u
+        product = product * (m_mul * u + 1 - m_mul)
+        divisor = divisor * (m_div * safe + 1 - m_div)
+    return torch.stack([total, -subtracted, product, 1 / divisor], -1)
+
+
+def spelt(name: str, seen: Sequence[Any]) -> Any:
+    """Return an operation on symbols, as an expression."""
     if name in ("add", "sub"):
         return sympy.Add(*seen) * (1 if name == "add" else -1)
     return sympy.Mul(*seen) ** (1 if name == "mul" else -1)
 
 
-def _check(out_features: int, steps: int) -> None:
+def check_steps(out_features: int, steps: int) -> None:
+    """Refuse a selector of several outputs or without a step."""
     if out_features != 1:
         raise NALMError(f"A selector's last line is its one output, got out_features={out_features}.")
     if steps < 1:

@@ -57,6 +57,7 @@ class Tally:
     formulas: tuple[tuple[str, int], ...]  # the commonest first
     steps: int  # run-steps
     seconds: float
+    solved_seeds: tuple[int, ...] | None = None  # None in tables that were written without them
 
     @classmethod
     def of(cls, runs: Sequence[Outcome]) -> "Tally":
@@ -84,6 +85,16 @@ class Tally:
             formulas=tuple(Counter(o.formula for o in runs).most_common()),
             steps=sum(o.steps for o in runs),
             seconds=sum(o.seconds for o in runs),
+            solved_seeds=tuple(sorted(o.seed for o in solved)),
+        )
+
+    @property
+    def by_seed(self) -> dict[int, bool]:
+        """Whether the run of each seed is solved; empty if that is not known."""
+        if self.solved_seeds is None:
+            return {}
+        return {s: False for span in self.seeds for s in range(*span)} | dict.fromkeys(
+            self.solved_seeds, True
         )
 
     @property

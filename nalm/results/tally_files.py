@@ -22,6 +22,7 @@ MEANS = {"sparsity_mean": "sparsity", "sparsity_published": "sparsity_published"
 DIGITS = 7
 FORMULAS = 5  # that are written, the commonest
 MOST = 10**7  # runs of a case, far beyond what anybody trains
+SOLVED = "solved_seeds"  # a hexadecimal number whose bits say which seeds are solved, the first seed first
 
 
 def header() -> list[str]:
@@ -29,7 +30,7 @@ def header() -> list[str]:
     quantiles = [f"{name}_{level}" for name in ERRORS for level in (*LEVELS, "median_low", "median_high")]
     means = [f"{name}_{end}" for name in MEANS for end in ENDS]
     about = ("case", "label", "operation", "train", "inputs", "seeds")
-    last = ("threshold_low", "threshold_high", "formulas", "steps", "seconds")
+    last = ("threshold_low", "threshold_high", "formulas", "steps", "seconds", SOLVED)
     return [*about, *COUNTS, "solved_at", *quantiles, *means, "sparsity_sd", *last]
 
 
@@ -58,6 +59,7 @@ def _line(tally: Tally, label: str) -> list[Any]:
         *(getattr(tally, name) for name in COUNTS),
         *(steps, *quantiles, *means, tally.sparsity_sd, *tally.thresholds),
         *(json.dumps(tally.formulas[:FORMULAS], ensure_ascii=False), tally.steps, tally.seconds),
+        _bits(tally),
     ]
     return [f"{v:.{DIGITS}g}" if isinstance(v, float) else v for v in values]
 
@@ -74,7 +76,8 @@ def ship(store: Store, experiment: str, folder: Path) -> Path:
 def read(path: Path) -> list[Tally]:
     """Read the tallies of a shipped table."""
     cases = {c.key: c for c in (Case.from_json(json.dumps(d)) for d in shipped.about(path)["cases"])}
-    return [_tally(row, cases, path) for row in curve_files.rows(path, header())]
+    needed = [name for name in header() if name != SOLVED]  # a later column
+    return [_tally(row, cases, path) for row in curve_files.rows(path, needed)]
 
 
 def _tally(row: dict[str, str], cases: dict[str, Case], path: Path) -> Tally:
@@ -95,7 +98,10 @@ def _tally(row: dict[str, str], cases: dict[str, Case], path: Path) -> Tally:
             formulas=tuple((str(text), int(count)) for text, count in json.loads(row["formulas"])),
             steps=int(row["steps"]),
             seconds=float(row["seconds"]),
+            solved_seeds=_seeds(row.get(SOLVED) or "", tuple(_pairs(row["seeds"]))),
         )
+        if found.solved_seeds is not None and len(found.solved_seeds) != found.solved:
+            raise ValueError("its solved seeds contradict their number")
         counts = found.solved_at.values()
         if not (all(n > 0 for n in counts) and sum(counts) <= found.solved <= found.runs <= MOST):
             raise ValueError("its counts contradict each other")
@@ -109,6 +115,25 @@ def _pairs(text: str) -> Iterable[tuple[int, int]]:
     for pair in text.split():
         first, _, second = pair.partition(":")
         yield int(first), int(second)
+
+
+def _bits(tally: Tally) -> str:
+    """Write which seeds are solved."""
+    flags = [solved for _, solved in sorted(tally.by_seed.items())]
+    return (
+        "" if tally.solved_seeds is None else f"{sum(1 << i for i, solved in enumerate(flags) if solved):x}"
+    )
+
+
+def _seeds(text: str, spans: Iterable[tuple[int, int]]) -> tuple[int, ...] | None:
+    """Read which seeds are solved."""
+    if not text:
+        return None
+    bits = int(text, 16)
+    seeds = [seed for first, end in spans if 0 <= end - first <= MOST for seed in range(first, end)]
+    if bits < 0 or bits >> len(seeds):
+        raise ValueError("it has solved seeds that were not run")
+    return tuple(seed for i, seed in enumerate(seeds) if bits >> i & 1)
 
 
 def _spread(row: dict[str, str], name: str) -> Spread:

@@ -99,6 +99,7 @@ def test_what_is_written_is_read_back(tmp_path):
             ours.solved,
         )
         assert back.solved_at == ours.solved_at and back.formulas == ours.formulas
+        assert back.by_seed == ours.by_seed and len(back.by_seed) == ours.runs
         for name, spread in ours.errors.items():
             np.testing.assert_allclose(back.errors[name].quantiles, spread.quantiles, rtol=1e-6)
             np.testing.assert_allclose(
@@ -135,6 +136,29 @@ def test_a_damaged_row_is_refused(folder, column, text):
     path.write_text("\n".join(",".join(line) for line in (head, row)), encoding="utf-8")
     with pytest.raises(NALMError, match="not a tally"):
         source.tallies(folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("", None), ("5", (0, 2)), ("3", (0, 1)), ("f", ""), ("11", "")]
+)
+def test_solved_seeds_are_the_bits_of_a_number(folder, text, expected):
+    path = folder / "group" / "small.tally.csv"
+    head, row = path.read_text("utf-8").splitlines()
+    assert head.endswith(",solved_seeds") and row.endswith(",5")
+    path.write_text(f"{head}\n{row.removesuffix('5')}{text}\n", encoding="utf-8")
+    if expected == "":
+        with pytest.raises(NALMError, match="solved seeds"):
+            source.tallies(folder)
+        return
+    assert source.tallies(folder)["group/small"][0].solved_seeds == expected
+
+
+def test_tables_without_solved_seeds_are_read(folder):
+    path = folder / "group" / "small.tally.csv"
+    lines = [line.rpartition(",")[0] for line in path.read_text("utf-8").splitlines()]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    (tally,) = source.tallies(folder)["group/small"]
+    assert tally.solved_seeds is None and tally.by_seed == {} and tally.solved == 2
 
 
 def test_a_store_has_no_tallies(folder):

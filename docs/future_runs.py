@@ -1,0 +1,108 @@
+"""Shipped runs seed by seed, and the tables of future-work.md that need them."""
+
+import functools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tables import table
+
+from nalm.experiments.future.selection import WAYS
+from nalm.results import files as shipped
+from nalm.results import tally_files
+from nalm.results.tally import Tally, tallies
+from nalm.stats import rate_difference, wilson
+
+RESULTS = Path(__file__).parents[1] / "results"
+NOT_SHIPPED = "No runs of `{name}` are shipped: `nalm run {name}` makes them.\n"
+CODES = {  # the code of a digit in the formula of a CodedUnit, as the page writes it
+    "a": "k",
+    "-a": "-k",
+    "a*c": "c k",
+    "c/a": "c/k",
+    "a*c + d": "c k + d",
+    "a**p*c": "c k^p",
+    "f(a)": "another",
+}
+
+
+@functools.cache
+def counted(experiment: str) -> tuple[Tally, ...]:
+    """Return the shipped tallies of an experiment, or those of its runs where there are none."""
+    path = RESULTS / f"{experiment}.csv"
+    beside = path.with_suffix(shipped.TALLY)
+    if beside.is_file():
+        return tuple(tally_files.read(beside))
+    return tuple(tallies(shipped.read(path))) if path.is_file() else ()
+
+
+def by_seed(experiment: str, case: str) -> dict[int, bool]:
+    """Return which seeds of a case are solved, by its hash; empty if that is not known of all counted runs."""
+    return next((tally.by_seed for tally in counted(experiment) if tally.case.hash == case), {})
+
+
+def paired(a: Mapping[int, bool], b: Mapping[int, bool], n: int) -> float | None:
+    """Return p of McNemar's exact test for two cases of which n runs each have the same seeds, else None."""
+    if not a or a.keys() != b.keys() or len(a) != n:
+        return None
+    return rate_difference([a[seed] for seed in a], [b[seed] for seed in a]).p
+
+
+def codes(found: Sequence[Tally] | None = None) -> str:
+    """Return the codes that readers learnt before a unit, by unit, reader and operation."""
+    name, lines = "beyond/code-before-unit", []
+    for tally in counted(name) if found is None else found:
+        options = dict(tally.case.model[0].options)
+        unit = f"`{options['unit']}`" if options["unit"][0].isupper() else f"{options['unit']} (given)"
+        told = Counter[str]()
+        for formula, count in tally.formulas:
+            told[_code(formula, shared=options["readers"] == "shared")] += count
+        rest = tally.runs - told.total()
+        words = [f"{code}: {count:,}" for code, count in told.most_common()]
+        words += [f"rarer: {rest:,}"] if rest else []
+        solved = f"{tally.solved:,} of {tally.runs:,}"
+        lines.append(
+            (
+                *(tally.case.operation, unit, options["readers"], options["value"], solved),
+                f"{told['k']:,}",
+                "; ".join(words),
+            )
+        )
+    head = ("operation", "unit", "readers", "value", "solved", "read the digits", "codes")
+    return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
+
+
+def _code(formula: str, shared: bool) -> str:
+    """Return the code in a formula, r1 = c/a; r2 = c/b; r2/r1: of one reader, or of each where they are separate."""
+    read = [line.partition(" = ")[2] for line in formula.split("; ")[:-1]]
+    if not read:
+        return "no number"
+    texts = [CODES.get(text.replace("b", "a"), text) for text in read]
+    return texts[0] if shared or len(set(texts)) == 1 else " and ".join(texts)
+
+
+def selection(found: Sequence[Tally] | None = None) -> str:
+    """Return how many of the 16 compositions each way of selecting solves, over seeds."""
+    name, lines = "beyond/selection", []
+    all_of = counted(name) if found is None else found
+    for way, (layer, recipe) in WAYS.items():
+        own = [t for t in all_of if (t.case.model, t.case.recipe) == ((layer,), recipe)]
+        solved = [t.by_seed for t in own]
+        if not own or not all(solved):
+            continue
+        seeds = sorted(set.intersection(*(set(s) for s in solved)))
+        counts = [sum(s[seed] for s in solved) for seed in seeds]
+        whole = wilson(sum(c == len(own) for c in counts), len(seeds))
+        hardest = min(own, key=lambda t: t.success.estimate)
+        lines.append(
+            (
+                way,
+                f"{len(seeds):,}",
+                f"{sum(counts) / len(counts):.1f}",
+                f"{min(counts)} to {max(counts)}",
+                f"{whole.estimate:.2f} [{whole.low:.2f}, {whole.high:.2f}]",
+                f"`{hardest.case.operation}` {hardest.success.estimate:.2f}",
+            )
+        )
+    head = ("way", "seeds", "solved of 16, mean", "range", "all 16 in a seed", "hardest")
+    return table(head, lines) if lines else NOT_SHIPPED.format(name=name)

@@ -1,0 +1,53 @@
+"""Future work of Mistry 2023, section 2.5: what a unit does to the network before it.
+
+A reader of digits behind a divider learnt 9/digit, which divides as well as the digits do. Here a small reader of codes
+is trained through a unit, and the formula of a run names the code that it learnt (see ``nalm.networks.CodedUnit``).
+A run is solved if its error is below a thousandth of the variance of the results.
+"""
+
+from nalm.config import Arithmetic, Case, Experiment, Layer, Ramp, Range, Recipe, Threshold
+
+DIGITS = Range(1, 10, "grid", sd=1)
+VARIANCES = {"add": 13.33, "multiply": 377.8, "divide": 2.947}  # of the results for digits 1 to 9
+STEPS = 10_000
+PLAIN = Recipe(steps=STEPS, lr=3e-3, schedule="cosine", clip_norm=1, norm="scaled")
+LATE = Ramp(10, STEPS / 2, STEPS * 0.8)
+SPARSE = PLAIN.replace(penalties=(("weight", LATE),))
+GATED = PLAIN.replace(penalties=(("weight", LATE), ("gate", LATE)))
+POWERS = "ModifiedRealNPU"
+
+
+def read(
+    unit: str, recipe: Recipe, *operations: str, readers: str = "shared", value: str = "free"
+) -> tuple[Case, ...]:
+    """Make the cases of a unit, or of a given operation, behind readers of one kind."""
+    layer = Layer("CodedUnit", 1, (("unit", unit), ("readers", readers), ("value", value)))
+    return tuple(
+        Case(
+            (layer,),
+            Arithmetic(name, DIGITS, DIGITS, threshold=Threshold("fixed", value=VARIANCES[name] / 1_000)),
+            recipe,
+        )
+        for name in operations
+    )
+
+
+EXPERIMENTS = (
+    Experiment(
+        "beyond/code-before-unit",
+        "Which code does a reader learn behind a unit, and what makes it the intended one? (thesis 2.5)",
+        (
+            *read("NAU", SPARSE, "add"),
+            *read("NMU", SPARSE, "multiply"),
+            *read("NRU", SPARSE, "multiply", "divide"),
+            *read("NSPU", PLAIN.replace(loss="paths"), "add", "multiply", "divide"),
+            *read(POWERS, GATED, "multiply", "divide"),
+            *read(POWERS, GATED, "multiply", "divide", readers="separate"),
+            *read(POWERS, GATED, "multiply", "divide", value="bounded"),
+            *read(POWERS, GATED, "multiply", "divide", value="softargmax"),
+            *read("divide", PLAIN, "divide"),
+            *read("divide", PLAIN, "divide", value="softargmax"),
+        ),
+        tuple(range(25)),
+    ),
+)

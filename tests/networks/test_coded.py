@@ -1,0 +1,101 @@
+"""A unit behind a reader of codes: what is read, which code a formula names, and what is refused."""
+
+import numpy as np
+import pytest
+import sympy
+import torch
+
+import nalm
+from nalm.errors import NALMError
+from nalm.networks import CodedUnit
+from nalm.networks.coded import DIGITS, code
+from nalm.units import NRU
+
+K = np.arange(1.0, DIGITS + 1)
+A, B = sympy.symbols("a b")
+
+
+def reading(network, *values):
+    """Set the reader of each input so that it reads these values, exactly for codes without noise."""
+    with torch.no_grad():
+        for p in (network.weight0, network.bias0, network.weight1, network.bias1):
+            p.zero_()
+        for k, row in enumerate(values):
+            network.weight0[k, :DIGITS] = torch.eye(DIGITS)
+            network.weight1[k, 0, :DIGITS] = torch.tensor(row)
+    return network
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (K * 1.01, "a"),
+        (-K, "-a"),
+        (1.2 * K, "a*c"),
+        (9 / K, "c/a"),
+        (K - 3, "a*c + d"),
+        (0.5 * K**1.5, "a**p*c"),
+        (-(K**-0.5), "a**p*c"),
+        (np.full(9, 4.0), "f(a)"),
+        (K[::-1] ** 2, "f(a)"),
+        (np.zeros(9), "f(a)"),
+    ],
+)
+def test_the_simplest_code_that_fits_is_named(values, expected):
+    assert str(code(values, A)) == expected
+
+
+def test_small_deviations_do_not_change_the_code_and_large_ones_do():
+    noise = np.random.default_rng(0).uniform(-1, 1, DIGITS)
+    assert str(code(9 / K + 0.02 * noise, A)) == "c/a"
+    assert str(code(9 / K + 1.0 * noise, A)) == "f(a)"
+
+
+def test_a_reciprocal_code_behind_a_swapped_divider_gives_the_right_quotient():
+    network = reading(CodedUnit(2, 1, unit="NRU"), 9 / K).eval()
+    network.assign_({"behind.weight": torch.tensor([[-1.0, 1.0]])})
+    assert network.text([A, B]) == "r1 = c/a; r2 = c/b; r2/r1"
+    x = torch.tensor([[8.0, 2.0], [3.0, 9.0]])
+    torch.testing.assert_close(network(x), torch.tensor([[4.0], [1 / 3]]))
+    torch.testing.assert_close(network.weights()["value"], torch.tensor(9 / K[None]).float())
+    assert isinstance(network.behind, NRU) and float(network.sparsity_error().detach()) == 0
+
+
+def test_separate_readers_read_separate_codes_before_a_given_operation():
+    network = reading(CodedUnit(2, 1, unit="multiply", readers="separate"), 3 * K, K / 3).eval()
+    assert network.text([A, B]) == "r1 = a*c; r2 = b*c; r1*r2"
+    torch.testing.assert_close(network(torch.tensor([[5.0, 7.0]])), torch.tensor([[35.0]]))
+    assert float(network.sparsity_error().detach()) == 0
+
+
+@pytest.mark.parametrize("value", ["softargmax", "bounded"])
+def test_bounded_readers_stay_within_the_digits(value):
+    network = CodedUnit(2, 1, value=value, generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        network.weight1.mul_(100)
+    read = network.weights()["value"]
+    assert read.shape == (1, DIGITS) and read.min() >= 1 and read.max() <= DIGITS
+    assert read.max() > read.min()
+
+
+def test_codes_are_noisy_in_training_only():
+    network = CodedUnit(2, 1, generator=torch.Generator().manual_seed(2))
+    x = torch.tensor([[2.0, 5.0]]).expand(4, 2)
+    assert network(x).unique().numel() == 4
+    assert network.eval()(x).unique().numel() == 1
+
+
+def test_a_population_reads_as_its_members_do():
+    members = [CodedUnit(2, 1, unit="NAU", generator=torch.Generator().manual_seed(s)).eval() for s in (3, 4)]
+    x = torch.tensor([[1.0, 9.0], [4.0, 6.0]])
+    together = nalm.stack(members)(x.expand(2, 2, 2))
+    torch.testing.assert_close(together, torch.stack([member(x) for member in members]))
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [({"unit": "NNU"}, "NMU"), ({"readers": "share"}, "shared"), ({"value": "fre"}, "free")],
+)
+def test_an_unknown_name_is_refused_with_the_nearest_one(options, word):
+    with pytest.raises(NALMError, match=word):
+        CodedUnit(2, 1, **options)
