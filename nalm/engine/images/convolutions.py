@@ -99,9 +99,17 @@ FASTEST = {("cuda", "bfloat16"): "fused", ("cuda", "tf32"): "fused"}
 
 
 def fastest(device: str, precision: str) -> str:
-    """Return the name of the form to use; without Triton one of torch's own."""
+    """Return the name of the form to use; without Triton, or with an old one, one of torch's own."""
     wanted = FASTEST.get((device, precision), "each")
-    return "each" if wanted == "fused" and importlib.util.find_spec("triton") is None else wanted
+    return "each" if wanted == "fused" and not _has_descriptors() else wanted
+
+
+def _has_descriptors() -> bool:
+    """Return whether there is a Triton with descriptors of tensors, which the kernels of the gradients use."""
+    try:
+        return importlib.util.find_spec("triton.tools.tensor_descriptor") is not None
+    except ImportError:
+        return False
 
 
 def form(name: str) -> Form:

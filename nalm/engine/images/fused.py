@@ -25,15 +25,12 @@ def packed(weight: Tensor) -> Tensor:
 
 
 def packed_back(weight: Tensor) -> Tensor:
-    """The same for gradients: from the four pooled pixels around a block of 2 x 2, (runs, 4, 4 x 64, 4 x 32)."""
+    """The same for gradients: a row of 2 x 64 outputs and two inputs of 32, (runs, 3, 2, 2 x 64, 2 x 32)."""
     two = torch.arange(2, device=weight.device)
-    tap = (
-        two + 2 - 2 * two.view(2, 1, 1) - two.view(2, 1)
-    )  # pooled pixel before or at the block, source, pixel
-    down, right = tap.view(2, 1, 2, 1, 2, 1), tap.view(1, 2, 1, 2, 1, 2)
-    inside = (down >= 0) & (down < 3) & (right >= 0) & (right < 3)
-    every = T.pad(weight.flatten(3), (0, 1))[..., torch.where(inside, 3 * down + right, 9)]
-    return every.permute(0, 3, 4, 5, 6, 1, 7, 8, 2).flatten(6).flatten(3, 5).flatten(1, 2).contiguous()
+    column = two + 2 - 2 * two.view(2, 1, 1) - two.view(2, 1)  # by pooled pixel, its output, and the input
+    inside = (column >= 0) & (column < 3)
+    every = T.pad(weight, (0, 1))[..., torch.where(inside, column, 3)]  # runs, out, in, 3, and these
+    return every.permute(0, 3, 4, 5, 1, 6, 2).flatten(5).flatten(3, 4).contiguous()
 
 
 def unpacked(gradient: Tensor) -> Tensor:
@@ -160,8 +157,13 @@ def first_gradient(u: Tensor, w: Tensor, x: Tensor, images: Tensor) -> Tensor:
         kernels_back.first_gradient(u, w.contiguous(), x.contiguous(), images.contiguous(), out)
         return out
     runs, many = len(x), x.shape[1] * 169
-    near = [u[start : start + runs * many].view(runs, many, 256) for start in (0, 1, 13, 14)]
-    found = torch.stack([rows @ w[:, i] for i, rows in enumerate(near)]).sum(0)
+    near = [[u[13 * i + j :][: runs * many].view(runs, many, 2, 128) for j in range(2)] for i in range(2)]
+    rows = []
+    for y in range(2):  # of the block
+        sources = [(tap, left, y + 2 - tap) for tap in range(3) for left in range(2)]
+        products = [near[e // 2][left][:, :, e % 2] @ w[:, tap, left] for tap, left, e in sources]
+        rows.append(torch.stack(products).sum(0))
+    found = torch.cat(rows, -1)
     blocks = x.unflatten(3, (13, 2)).unflatten(2, (13, 2)).transpose(3, 4).reshape(runs, many, 128)
     seen = images.unfold(2, 4, 2).unfold(3, 4, 2).reshape(runs, many, 16)
     seen = torch.cat([seen, torch.ones_like(seen[..., :1]), torch.zeros_like(seen[..., :15])], -1)

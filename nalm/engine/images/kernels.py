@@ -72,19 +72,26 @@ def _forward(x, w, b, keys, step, y, which, many, block: tl.constexpr, precision
     row = tl.program_id(0) * block + tl.arange(0, block)
     inside = (row < many)[:, None]
     image, place = row // 144, row % 144
-    k, n = tl.arange(0, 64), tl.arange(0, 128)
+    k, n = tl.arange(0, 32), tl.arange(0, 128)
     pixel = image * 676 + place // 12 * 52 + place % 12 * 2
     seen = x + run * (many // 144 * 676 * 32) + pixel[:, None] * 32 + k[None, :]
     kernel = w + run * (3 * 128 * 128) + k[:, None] * 128 + n[None, :]
     top = tl.zeros([block, 128], tl.float32)
     low = tl.zeros([block, 128], tl.float32)
-    for half in range(6):  # of a row of the kernel
-        at = half // 2 * 832 + half % 2 * 64
-        weight = tl.load(kernel + half * 8192)
-        upper = tl.load(seen + at, mask=inside, other=0.0)
-        lower = tl.load(seen + at + 832, mask=inside, other=0.0)
-        top = tl.dot(upper, weight, top, input_precision=precision)
-        low = tl.dot(lower, weight, low, input_precision=precision)
+    for i in range(4):  # pixels of a row; both rows of outputs share what they read
+        w0 = tl.load(kernel + i * 4096)
+        w1 = tl.load(kernel + i * 4096 + 16384)
+        w2 = tl.load(kernel + i * 4096 + 32768)
+        r0 = tl.load(seen + i * 32, mask=inside, other=0.0)
+        r1 = tl.load(seen + i * 32 + 832, mask=inside, other=0.0)
+        r2 = tl.load(seen + i * 32 + 1664, mask=inside, other=0.0)
+        r3 = tl.load(seen + i * 32 + 2496, mask=inside, other=0.0)
+        top = tl.dot(r0, w0, top, input_precision=precision)
+        low = tl.dot(r1, w0, low, input_precision=precision)
+        top = tl.dot(r1, w1, top, input_precision=precision)
+        low = tl.dot(r2, w1, low, input_precision=precision)
+        top = tl.dot(r2, w2, top, input_precision=precision)
+        low = tl.dot(r3, w2, low, input_precision=precision)
     best, two = tl.split(tl.reshape(top, [block, 64, 2]))
     three, four = tl.split(tl.reshape(low, [block, 64, 2]))
     source = tl.where(two > best, 1, 0)

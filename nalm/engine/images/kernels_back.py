@@ -8,6 +8,7 @@ Sums of a run are taken in the same order however many runs there are.
 import triton
 import triton.language as tl
 from torch import Tensor
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 from nalm.engine.images.fused import BESIDE, GROUP
 from nalm.engine.images.kernels import configs, precision
@@ -38,43 +39,83 @@ def _unpool(g, which, u, sums, many, beside, block: tl.constexpr):
     tl.store(sums + (run * tl.num_programs(0) + tl.program_id(0)) * 64 + c, total)
 
 
-@triton.autotune(configs((128, 8, 3), (64, 4, 3), (64, 4, 2)), key=["many"])
+def _set_boxes(arguments) -> None:
+    """Tell the descriptors how much one load takes, which depends on the settings."""
+    arguments["u"].block_shape = [arguments["block"], arguments["deep"]]
+    arguments["w"].block_shape = [arguments["deep"], 64]
+
+
+def _boxes(*sizes: tuple[int, int, int, int]) -> list[triton.Config]:
+    return [
+        triton.Config({"block": r, "deep": d}, num_warps=w, num_stages=s, pre_hook=_set_boxes)
+        for r, d, w, s in sizes
+    ]
+
+
+@triton.autotune(
+    _boxes((128, 64, 8, 2), (128, 32, 8, 2), (128, 32, 8, 3), (256, 32, 8, 2), (64, 64, 4, 2)), key=["many"]
+)
 @triton.jit
-def _inputs(u, w, x, pictures, out, many, size: tl.constexpr, block: tl.constexpr, precision: tl.constexpr):
+def _inputs(
+    u,
+    w,
+    x,
+    pictures,
+    out,
+    many,
+    size: tl.constexpr,
+    block: tl.constexpr,
+    deep: tl.constexpr,
+    precision: tl.constexpr,
+):
     """Compute gradients of the first convolution over one part of the blocks of 2 x 2 of its pixels.
 
-    Those of a block's pixels are a product of the four pooled pixels around it and 4 x 256 x 128 weights. Where a pixel
-    is positive, they are multiplied with the 16 inputs that the block sees, and with a one for the bias.
+    Those of a block's two rows are products of the pooled pixels around it and of weights; u and w are descriptors.
+    Where a pixel is positive, they are multiplied with the 16 inputs that the block sees, and with a one for the bias.
     """
-    part, run = tl.program_id(0), tl.program_id(1).to(tl.int64)
-    k, n, j = tl.arange(0, 64), tl.arange(0, 128), tl.arange(0, 32)
-    x += run * (many // 169 * 676 * 32)
-    pictures += run * (many // 169 * 784)
-    kernel = w + run * (4 * 256 * 128) + k[:, None] * 128 + n[None, :]
-    total = tl.zeros([128, 32], tl.float32)
+    part, run = tl.program_id(0), tl.program_id(1)
+    n, j = tl.arange(0, 64), tl.arange(0, 32)
+    x += run.to(tl.int64) * (many // 169 * 676 * 32)
+    pictures += run.to(tl.int64) * (many // 169 * 784)
+    above = tl.zeros([64, 32], tl.float32)
+    below = tl.zeros([64, 32], tl.float32)
     for start in tl.range(0, size, block, num_stages=1):
-        row = part * size + start + tl.arange(0, block)
+        begin = part * size + start
+        top = tl.zeros([block, 64], tl.float32)
+        low = tl.zeros([block, 64], tl.float32)
+        for i in range(256 // deep):
+            left, at = i // (128 // deep), i % (128 // deep) * deep
+            near, tap = run * many + begin + left, run * 768 + left * 128 + at
+            a0, w2 = u.load([near, at]), w.load([tap + 512, 0])
+            a1, w1 = u.load([near, at + 128]), w.load([tap + 256, 0])
+            a2, w0 = u.load([near + 13, at]), w.load([tap, 0])
+            a3 = u.load([near + 13, at + 128])
+            top = tl.dot(a0, w2, top, input_precision=precision)
+            low = tl.dot(a1, w2, low, input_precision=precision)
+            top = tl.dot(a1, w1, top, input_precision=precision)
+            low = tl.dot(a2, w1, low, input_precision=precision)
+            top = tl.dot(a2, w0, top, input_precision=precision)
+            low = tl.dot(a3, w0, low, input_precision=precision)
+        row = begin + tl.arange(0, block)
         inside = ((row < many) & (start + tl.arange(0, block) < size))[:, None]
-        row = tl.minimum(row, many - 1)
-        near = u + (run * many + row)[:, None] * 256 + k[None, :]
-        gradient = tl.zeros([block, 128], tl.float32)
-        for s in range(16):
-            value = tl.load(near + (s // 8 * 13 + s // 4 % 2) * 256 + s % 4 * 64)
-            weight = tl.load(kernel + s * 8192)
-            gradient = tl.dot(value, weight, gradient, input_precision=precision)
         image, place = row // 169, row % 169
         by, bx = place // 13, place % 13
-        own = ((image * 676 + by * 52 + bx * 2) * 32)[:, None] + (n // 64 * 832 + n % 64)[None, :]
+        own = ((image * 676 + by * 52 + bx * 2) * 32)[:, None] + n[None, :]
         alive = tl.load(x + own, mask=inside, other=0.0) > 0
-        gradient = tl.where(alive, gradient, 0.0).to(w.dtype.element_ty)
+        top = tl.where(alive, top, 0.0).to(w.dtype)
+        alive = tl.load(x + own + 832, mask=inside, other=0.0) > 0
+        low = tl.where(alive, low, 0.0).to(w.dtype)
         window = (image * 784 + by * 56 + bx * 2)[:, None] + (j // 4 * 28 + j % 4)[None, :]
         seen = tl.load(pictures + window, mask=inside & (j < 16)[None, :], other=0.0)
-        seen = tl.where((j == 16)[None, :], 1.0, seen).to(w.dtype.element_ty)
-        total = tl.dot(tl.trans(gradient), seen, total, input_precision=precision)
-    tl.store(out + (run * tl.num_programs(0) + part) * 4096 + n[:, None] * 32 + j[None, :], total)
+        seen = tl.where((j == 16)[None, :], 1.0, seen).to(w.dtype)
+        above = tl.dot(tl.trans(top), seen, above, input_precision=precision)
+        below = tl.dot(tl.trans(low), seen, below, input_precision=precision)
+    found = out + (run.to(tl.int64) * tl.num_programs(0) + part) * 4096 + n[:, None] * 32 + j[None, :]
+    tl.store(found, above)
+    tl.store(found + 2048, below)
 
 
-@triton.autotune(configs((64, 8, 2), (32, 8, 3), (32, 8, 1)), key=["many"])
+@triton.autotune(configs((64, 8, 2), (32, 8, 3), (32, 8, 2), (32, 8, 1)), key=["many"])
 @triton.jit
 def _weights(u, x, dw, many, size: tl.constexpr, block: tl.constexpr, precision: tl.constexpr):
     """Compute gradients of the second convolution's weights over one part of the pooled pixels."""
@@ -118,9 +159,10 @@ def unpool(g: Tensor, which: Tensor, u: Tensor, sums: Tensor) -> None:
 
 
 def first_gradient(u: Tensor, w: Tensor, x: Tensor, images: Tensor, out: Tensor) -> None:
-    """Fill out (runs, parts, 128, 32), parts that are still to be added, with packed weights (runs, 4, 256, 128)."""
+    """Fill out (runs, parts, 128, 32), parts that are still to be added, with packed weights (runs, 3, 2, 128, 64)."""
     many, parts = x.shape[1] * 169, out.shape[1]
-    _inputs[(parts, len(x))](u, w, x, images, out, many, triton.cdiv(many, parts), precision=precision())
+    boxed = [TensorDescriptor.from_tensor(t, [1, 32]) for t in (u, w.view(-1, 64))]
+    _inputs[(parts, len(x))](*boxed, x, images, out, many, triton.cdiv(many, parts), precision=precision())
 
 
 def weight_gradient(u: Tensor, x: Tensor, dw: Tensor) -> None:

@@ -13,6 +13,7 @@ from nalm.lab.bench.images import difference
 BOUNDS = {"float32": 1e-4, "tf32": 5e-3, "bfloat16": 3e-2}
 INTERPRETED = """
 import torch, triton
+from triton.tools.tensor_descriptor import TensorDescriptor as Box
 from nalm import draws
 from nalm.engine.images import fused, kernels, kernels_back
 
@@ -38,8 +39,10 @@ found, parts = torch.full_like(u, torch.nan), torch.full((2, 6, 64), torch.nan)
 kernels_back._unpool[(6, 2)](g, which, found, parts, 338, fused.BESIDE, block=64)
 assert torch.equal(found, u) and near(parts.sum(1), sums[:, 0])
 out = torch.full((2, 3, 128, 32), torch.nan)
-kernels_back._inputs.fn[(3, 2)](u, back, x, images, out, 338, 113, block=64, precision="ieee")
-assert near(out.sum(1), fused.first_gradient(u, back, x, images).sum(1))
+for deep in (64, 32):
+    boxed = Box.from_tensor(u, [64, deep]), Box.from_tensor(back.view(-1, 64), [deep, 64])
+    kernels_back._inputs.fn[(3, 2)](*boxed, x, images, out, 338, 113, block=64, deep=deep, precision="ieee")
+    assert near(out.sum(1), fused.first_gradient(u, back, x, images).sum(1))
 dw = torch.full((2, 3, 3, 128, 128), torch.nan)
 kernels_back._weights.fn[(3, 2)](u, x, dw, 288, 100, block=32, precision="ieee")
 assert near(dw.sum(1), fused.weight_gradient(u, x).sum(1))
