@@ -22,24 +22,24 @@ STREAMS = (
 )
 
 EXACT = 2**24  # every whole number up to this one is a float32
-_GOLDEN = 0x9E3779B1 - 2**32  # odd multipliers, written as the signed 32-bit values torch holds
-_STEP = 0x85EBCA6B - 2**32
-_FIRST = 0x7FEB352D
-_SECOND = 0x846CA68B - 2**32
+GOLDEN = 0x9E3779B1 - 2**32  # odd multipliers, written as the signed 32-bit values torch holds
+STEP = 0x85EBCA6B - 2**32
+FIRST = 0x7FEB352D
+SECOND = 0x846CA68B - 2**32
 _MASK = 0xFFFFFFFF
 
 
 def mix(x: Tensor) -> Tensor:
     """Scramble int32 values one to one (a finaliser with low bias; shifts are made logical)."""
-    x = (x ^ ((x >> 16) & 0xFFFF)) * _FIRST
-    x = (x ^ ((x >> 15) & 0x1FFFF)) * _SECOND
+    x = (x ^ ((x >> 16) & 0xFFFF)) * FIRST
+    x = (x ^ ((x >> 15) & 0x1FFFF)) * SECOND
     return x ^ ((x >> 16) & 0xFFFF)
 
 
 def _mix(x: int) -> int:
     """The same on the host, for unsigned integers."""
-    x = ((x ^ (x >> 16)) * _FIRST) & _MASK
-    x = ((x ^ (x >> 15)) * (_SECOND & _MASK)) & _MASK
+    x = ((x ^ (x >> 16)) * FIRST) & _MASK
+    x = ((x ^ (x >> 15)) * (SECOND & _MASK)) & _MASK
     return x ^ (x >> 16)
 
 
@@ -56,7 +56,7 @@ def key(seed: int, stream: str, index: int = 0) -> tuple[int, int]:
 def _absorbed(word: int, parts: tuple[int, ...]) -> int:
     """Words mixed into one, one after the other; signed, as torch holds it."""
     for part in parts:
-        word = _mix(((word * (_GOLDEN & _MASK)) & _MASK) ^ _mix((part + 0x9E3779B9) & _MASK))
+        word = _mix(((word * (GOLDEN & _MASK)) & _MASK) ^ _mix((part + 0x9E3779B9) & _MASK))
     return word - (word >> 31 << 32)
 
 
@@ -77,9 +77,9 @@ def hashed(first: Tensor, second: Tensor, step: Tensor, position: Tensor) -> Ten
     arithmetic, where the overflow is undefined.
     """
     step, position = step.to(torch.int32), position.to(torch.int32)  # wider integers would not wrap
-    offset = stored(mix(step * _STEP + first))
+    offset = stored(mix(step * STEP + first))
     factor = stored(mix(offset ^ second) | 1)
-    return mix((((position ^ second) * _GOLDEN) ^ offset) * factor + second)
+    return mix((((position ^ second) * GOLDEN) ^ offset) * factor + second)
 
 
 def stored(x: Tensor) -> Tensor:

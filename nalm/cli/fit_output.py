@@ -56,6 +56,7 @@ def _law(found: "NALMRegressor", table: "Table", k: int) -> dict[str, Any]:
         "groups": _groups(found, k),
         "alternatives": list(certificate.alternatives),
         "advice": certificate.advice,
+        "outliers": list(certificate.outliers),
         "candidates": _candidates(found, k),
     }
 

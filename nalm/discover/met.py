@@ -14,6 +14,7 @@ from nalm.discover.fit.description_length import length, pruned
 from nalm.discover.fit.fallback import chosen
 from nalm.discover.fit.least_squares import UNSOLVABLE
 from nalm.discover.fit.snap import gauged
+from nalm.discover.law import Law
 from nalm.discover.law.expression import Node, Sum, evaluate, numbers, size
 from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem, TimeUpError
@@ -60,6 +61,15 @@ class Met:
         if not self.problem.constraints.allows(node):
             return np.inf
         return length(node, error**2, len(self.problem.y)) if np.isfinite(error) else np.inf
+
+    def nearest(self, certified: Chosen | None, names: Sequence[str]) -> str:
+        """Describe the best law so far: the chosen one, else the one with the smallest error."""
+        best = min(self.met, key=lambda n: self.met[n][0], default=None)
+        node = certified[0] if certified else best
+        if node is None:
+            return "none of them near"
+        law = f", {Law(node, tuple(names))}," if certified else ""
+        return f"the nearest{law} leaves {self.met[node][0]:.2g}"
 
     def shortlist(self) -> list[tuple[Node, str]]:
         """Return the candidates worth simplifying: refitted, without terms that are noise, each once."""
@@ -137,8 +147,13 @@ class Met:
         laws = [chosen, *(self.shorter(n, self.met[n][1]) for n in laws[1:])]
         return [Listed(n, *self.met[n]) for n in laws]
 
-    def by_evidence(self, before: Chosen, names: Sequence[str], began: float) -> tuple[Chosen, list[Listed]]:
-        """Choose again among all laws met, by their evidence on all rows; with many rows keep an uncertified law."""
+    def by_evidence(
+        self, before: Chosen, names: Sequence[str], began: float, most_rows: Node | None
+    ) -> tuple[Chosen, list[Listed]]:
+        """Choose again among all laws met, by their evidence on all rows; with many rows keep an uncertified law.
+
+        Rows that are far off from the law ``most_rows`` are left out and named, if there is one.
+        """
         problem = self.problem
         end = began + (problem.deadline - began) / 0.9
 
@@ -149,7 +164,7 @@ class Met:
         if before[1]:  # else it was done before
             self.remember_proposals()
         stages = {node: stage for node, (_, stage) in self.met.items()}
-        front = Selection(distinct(problem), names, check).front(stages, self.rule.allows)
+        front = Selection(distinct(problem), names, check).front(stages, self.rule.allows, most_rows)
         front = [
             law for law in front if self.rule.allows(law.node)
         ]  # a fit of exponents may change the dimension

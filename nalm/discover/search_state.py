@@ -3,6 +3,7 @@
 import contextlib
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,12 +21,15 @@ from nalm.discover.law.rewrite import rewritten
 from nalm.discover.law.tidy import tidied
 from nalm.discover.met import Met
 from nalm.discover.problem import Problem, TimeUpError
+from nalm.discover.selection.outliers import suspicious_rows
+from nalm.discover.selection.rows import without
 from nalm.discover.stages import Stage
 
 Watch = Callable[[str], None]
 
 FEW = 1  # fitted numbers of a law that makes the search for functions needless
 ALONE = 0.3  # seconds of a search in one process; after them a longer one gets more
+SHARE = 0.6  # of the time that is left, for a search without rows that look far off
 QUIET = 1e-3  # share of the spread of y: if noise is not declared, so little may be a law with functions
 
 
@@ -48,14 +52,16 @@ class Search(Met):
         self.seen: set[Node] = set()  # with units: structures of the candidates, without their numbers
         self.certified: tuple[Node, Certificate, str] | None = None
         self.asked = False  # whether a law without functions explains the data under noise
+        self.suspected = False  # whether rows that are far off were looked for
+        self.most_rows: Node | None = None  # the law that was certified without such rows
 
     def explore(self) -> None:
         """Try the stages until a law is certified or time is over; what overflows is never certified."""
         with contextlib.closing(self), np.errstate(all="ignore"), contextlib.suppress(TimeUpError):
             self.find_exact()
-            if self.certified is None:
+            if self.certified is None and self.most_rows is None:
                 self.find_under_noise()
-            if not self.done and not self.noisy:
+            if not self.done and self.most_rows is None and not self.noisy:
                 with contextlib.suppress(KeyboardInterrupt):  # the best law so far is kept
                     self.find_exact(patient=True)
 
@@ -106,6 +112,8 @@ class Search(Met):
                 self.accept(*found[-1], name)  # each is smaller than the one before
                 return
             self.report(f"{name}: no exact law")
+            if time.monotonic() - self.began > ALONE and self.found_on_most_rows():
+                return
 
     def explained(self) -> bool:
         """Tell whether the stages so far have a law that leaves noise alone: then functions are not tried.
@@ -125,20 +133,43 @@ class Search(Met):
         self.certified = None
         return False
 
+    def found_on_most_rows(self) -> bool:
+        """Search again without rows that look far off, which mislead most stages; tell whether a law is certified.
+
+        The laws that it meets are judged on all rows, and the certificate names the rows that are far off.
+        """
+        if self.suspected or self.problem.noise == 0:
+            return False
+        self.suspected = True
+        far = np.flatnonzero(suspicious_rows(self.problem))
+        if not len(far):
+            return False
+        self.report(f"{len(far)} rows look far off: searching without them")
+        now, end = self.problem.clock(), self.problem.deadline
+        problem = replace(without(self.problem, far), deadline=now + SHARE * (end - now))
+        fewer = Search(problem, self.names, self.stages, self.watch, self.jobs)
+        fewer.suspected = True
+        fewer.explore()
+        self.problem.tell = self.report
+        self.proposals += fewer.proposals
+        for node, (_, stage) in fewer.met.items():
+            self.remember(node, stage)
+        if fewer.certified is None or not fewer.done:
+            return False
+        node, _, stage = fewer.certified
+        if certificate := certify(node, self.problem, self.names):
+            self.accept(node, certificate, stage)
+        else:
+            self.most_rows = node
+        return True
+
     def report(self, message: str) -> None:
         """Pass the progress of the search to ``watch``, if there is one."""
         if self.watch is not None:
             seconds = time.monotonic() - self.began
-            self.watch(f"{message}; {len(self.met):,} laws met, {self._nearest()}; {seconds:.1f} s")
-
-    def _nearest(self) -> str:
-        """Describe the best law so far: the chosen one, else the one with the smallest error."""
-        best = min(self.met, key=lambda n: self.met[n][0], default=None)
-        node = self.certified[0] if self.certified else best
-        if node is None:
-            return "none of them near"
-        law = f", {Law(node, self.names)}," if self.certified else ""
-        return f"the nearest{law} leaves {self.met[node][0]:.2g}"
+            self.watch(
+                f"{message}; {len(self.met):,} laws met, {self.nearest(self.certified, self.names)}; {seconds:.1f} s"
+            )
 
     def candidates(self, name: str) -> Iterator[Node]:
         """Return the candidates of a stage, from a process that has tried it ahead if there is one."""
@@ -207,6 +238,8 @@ class Search(Met):
         if certificate.verdict == Verdict.EXACT or self.problem.noise == 0:
             front = self.front(node)
         else:
-            (node, certificate, stage), front = self.by_evidence(chosen, self.names, self.began)
+            (node, certificate, stage), front = self.by_evidence(
+                chosen, self.names, self.began, self.most_rows
+            )
         candidates = [Candidate.of(listed, self.names) for listed in front]
         return Discovery(Law(node, self.names), certificate, candidates, stage, time.monotonic() - began)

@@ -22,12 +22,12 @@ from nalm.discover.law import Law
 from nalm.discover.law.expression import Array, evaluate, numbers
 from nalm.discover.law.names import check_names
 from nalm.discover.problem import Problem
-from nalm.discover.selection.answer import ALL, looks_like_noise, printed_units
+from nalm.discover.selection.answer import ALL, looks_like_noise
 from nalm.discover.selection.bootstrap import drawn, intervals
 from nalm.discover.selection.doubts import doubt_of_fit
 from nalm.discover.selection.evidence import minimised
 from nalm.discover.selection.intervals import Uncertainty
-from nalm.discover.selection.printed import allowed
+from nalm.discover.selection.printed import allowed, printed_units
 from nalm.discover.selection.rounding import shortened
 from nalm.discover.selection.rows import NoiseKind, Observations, in_table_order
 from nalm.errors import NALMError

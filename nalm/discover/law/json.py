@@ -99,6 +99,7 @@ def plain_certificate(certificate: Certificate) -> dict[str, Any]:
         "domain": {name: list(ends) for name, ends in certificate.domain.items()},
         "alternatives": list(certificate.alternatives),
         "advice": certificate.advice,
+        "outliers": list(certificate.outliers),
     }
 
 
@@ -128,5 +129,6 @@ def certificate_of(value: Any) -> Certificate:
                 {str(name): (number(ends[0]), number(ends[1])) for name, ends in domain.items()},
                 tuple(map(str, value.get("alternatives", ()))),
                 str(value.get("advice", "")),
+                tuple(row for row in value.get("outliers", ()) if isinstance(row, int)),
             )
     raise NALMError(f"This is no certificate: {str(value)[:80]!r}.")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nalm.discover.certificate import Certificate, domain_of
 from nalm.discover.certificate.verdict import Verdict
 from nalm.discover.law import Law
-from nalm.discover.law.expression import Array, Node, evaluate, size
+from nalm.discover.law.expression import Node, evaluate, size
 from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem, TimeUpError
 from nalm.discover.selection.bootstrap import bootstrapped
@@ -21,7 +21,7 @@ from nalm.discover.selection.evidence import Fitted, fit, unsettled
 from nalm.discover.selection.front import RIVAL, front
 from nalm.discover.selection.intervals import FittedNumber, Uncertainty, constants
 from nalm.discover.selection.outliers import far_rows
-from nalm.discover.selection.printed import holds, last_places, resolved, significant, within
+from nalm.discover.selection.printed import holds, printed_units, resolved, within
 from nalm.discover.selection.rivals import Neighbourhood, contains
 from nalm.discover.selection.rounding import rounded, with_fewer_digits
 from nalm.discover.selection.rows import NoiseKind, Observations, without
@@ -31,6 +31,8 @@ from nalm.discover.selection.simpler import simpler
 ALL = 20_000  # rows of the last fit
 TESTED = 8  # laws that are tested, best first
 NAMED, NAMED_ROWS = 5, 20  # forms and rows that a certificate names
+SAME = 1e-11  # two laws whose values differ by less of them are one law, written in two ways
+AGAIN = 2  # times that rows are left out: the law that is found without them may be near some of them
 SMALL = 100  # rows below which the evidence decides also where nothing is certified
 
 
@@ -55,23 +57,25 @@ class Selection:
     names: Sequence[str]
     check: Callable[[], None]
 
-    def front(self, met: Mapping[Node, str], allows: Callable[[Node], bool]) -> list[Listed]:
+    def front(
+        self, met: Mapping[Node, str], allows: Callable[[Node], bool], most_rows: Node | None = None
+    ) -> list[Listed]:
         """Return the front of laws, the chosen one first; empty if no law has a value on all rows.
 
         The chosen law is the smallest that holds to the printed digits, else the one with the most evidence that
         nothing speaks against, among those that the data cannot tell apart, else the one with the most evidence.
+        Rows that are far off from the best law, or from the one that is known to hold on most rows, are left out.
         """
+        if most_rows is not None and (
+            listed := self._on_most_rows(fits_of(most_rows, self.problem), met, allows)
+        ):
+            return listed
         order = ranked(met, self.problem, allows, self.check)
         if not order:
             return []
-        with np.errstate(all="ignore"), contextlib.suppress(TimeUpError):
-            whole = len(order[0].rows) == self._rows
-            far = np.flatnonzero(far_rows(order, self.check)) if whole else np.empty(0, int)
-            if len(far):
-                fewer = replace(self, problem=without(self.problem, far))
-                again = fewer.front({**met, **{f.node: f.stage for f in order}}, allows)
-                if again and again[0].certificate:
-                    return [_named(again[0], self.problem.order[far]), *again[1:]]
+        whole = len(order[0].rows) == self._rows
+        if whole and (listed := self._on_most_rows(order, met, allows)):
+            return listed
         around = Neighbourhood(allows, self.check)
         with contextlib.suppress(TimeUpError):
             order = distinct_laws([*order, *around.climbed(order[0])])
@@ -94,6 +98,25 @@ class Selection:
                 verdict, tested = Verdict.UNDECIDED, f"{tested} {why}"
             return self._listed(order, chosen, (verdict, tested), others)
 
+    def _on_most_rows(
+        self, laws: Sequence[Fitted], met: Mapping[Node, str], allows: Callable[[Node], bool]
+    ) -> list[Listed]:
+        """Return the front without the rows that are far off; empty if there are none, or no law is certified."""
+        listed: list[Listed] = []
+        met = {**met, **{f.node: f.stage for f in laws}}
+        far = np.empty(0, int)
+        for _ in range(AGAIN):
+            with np.errstate(all="ignore"), contextlib.suppress(TimeUpError):
+                before, far = far, np.flatnonzero(far_rows(laws, self.check))
+                if not len(far) or np.array_equal(far, before):
+                    return listed
+                again = replace(self, problem=without(self.problem, far)).front(met, allows)
+                if not again or not again[0].certificate:
+                    return listed
+                listed = [_named(again[0], self.problem.order[far]), *again[1:]]
+                laws = fits_of(again[0].node, self.problem)
+        return listed
+
     def _rivals(
         self, found: Fitted, order: Sequence[Fitted], around: Neighbourhood
     ) -> tuple[list[Fitted], str]:
@@ -104,6 +127,7 @@ class Selection:
             others += around.rivals(found)
         except TimeUpError:
             return others, "There was no time to compare it with other forms."
+        others = [f for f in others if not np.allclose(f.value, found.value, rtol=SAME, atol=0)]
         return others, "Other forms explain the rows as well." if others else ""
 
     @property
@@ -175,32 +199,25 @@ def _printed(order: Sequence[Fitted], problem: Problem) -> Fitted | None:
     return None
 
 
-def printed_units(rows: Observations, problem: Problem) -> tuple[Array, Array] | None:
-    """Return the last printed places of x and y, given or read off the numbers; None if y was not rounded."""
-    if problem.digits is not None:
-        return (
-            np.stack([significant(c, problem.digits) for c in rows.x.T], 1),
-            significant(rows.y, problem.digits),
-        )
-    y = last_places(rows.y)
-    if y is None:
-        return None
-    y = y if y.any() else np.ones(len(y))  # whole numbers were rounded to such
-    columns = [last_places(c) for c in rows.x.T]
-    return np.stack([np.zeros(len(y)) if c is None else c for c in columns], 1), y
-
-
 def _named(law: Listed, far: NDArray[np.int_]) -> Listed:
     """Name the rows that were left out in the certificate of a law."""
     assert law.certificate is not None
-    rows = ", ".join(str(1 + row) for row in sorted(far.tolist())[:NAMED_ROWS])
+    outliers = tuple(1 + row for row in sorted(far.tolist()))
+    rows = ", ".join(map(str, outliers[:NAMED_ROWS]))
     more = f" and {len(far) - NAMED_ROWS} more" if len(far) > NAMED_ROWS else ""
     words = f"Far off and left out: row{'s' if len(far) > 1 else ''} {rows}{more}."
-    return replace(law, certificate=replace(law.certificate, tested=f"{law.certificate.tested} {words}"))
+    tested = f"{law.certificate.tested} {words}"
+    return replace(law, certificate=replace(law.certificate, tested=tested, outliers=outliers))
 
 
 def _digits_hold(found: Fitted) -> str:
     return f"the law holds to half a unit of the last printed place on all {len(found.rows)} rows."
+
+
+def fits_of(node: Node, problem: Problem) -> list[Fitted]:
+    """Fit a law to all rows under each kind of noise that is possible."""
+    kinds = Observations.of(problem, len(problem.order)).kinds()
+    return [fit(node, rows, unsettled(node, rows.x), "") for rows in kinds]
 
 
 def uncertainty_of(node: Node, rows: Observations) -> Uncertainty:

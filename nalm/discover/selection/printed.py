@@ -6,6 +6,7 @@ import numpy as np
 
 from nalm.discover.certificate.resolution import DEARER, FEW_FITTED, VISIBLE, VISIBLE_TO_FITTED, hidden
 from nalm.discover.law.expression import Array, Node, evaluate, numbers, roles, used
+from nalm.discover.problem import Problem
 from nalm.discover.selection.evidence import Fitted, fit
 from nalm.discover.selection.rows import NoiseKind, Observations, carried
 
@@ -122,3 +123,18 @@ def resolved(found: Fitted, x_units: Array, y_units: Array) -> bool:
         -1, price - FEW_FITTED
     )  # for one or two numbers less is enough
     return k == 0 or fitted >= needed
+
+
+def printed_units(rows: Observations, problem: Problem) -> tuple[Array, Array] | None:
+    """Return the last printed places of x and y, given or read off the numbers; None if y was not rounded."""
+    if problem.digits is not None:
+        return (
+            np.stack([significant(c, problem.digits) for c in rows.x.T], 1),
+            significant(rows.y, problem.digits),
+        )
+    y = last_places(rows.y)
+    if y is None:
+        return None
+    y = y if y.any() else np.ones(len(y))  # whole numbers were rounded to such
+    columns = [last_places(c) for c in rows.x.T]
+    return np.stack([np.zeros(len(y)) if c is None else c for c in columns], 1), y

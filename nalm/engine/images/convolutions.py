@@ -1,8 +1,9 @@
 """The convolutions of many readers at once, in several forms that compute the same.
 
-A form is ``(weights, images) -> (features, pull)``: weights of all runs, (runs, ...); images (runs, n, 28, 28);
-features (runs, n, 9216) after both convolutions and the pooling, channel by channel; and ``pull``, which turns the
-gradient of the features into those of the weights. To add one: write it, and name it in ``FORMS``.
+A form is ``(weights, images, draw) -> (features, pull)``: weights of all runs, (runs, ...); images (runs, n, 28, 28);
+what a dropout draws from, or None; features (runs, n, 144 x 64) after both convolutions, the pooling and the dropout,
+pixel by pixel; and ``pull``, which turns the gradient of the features into those of the weights. To add one: write it,
+and name it in ``FORMS``.
 """
 
 import importlib.util
@@ -14,11 +15,12 @@ from torch.func import vjp
 from torch.nn import functional as T
 
 from nalm.engine.images import fused
+from nalm.engine.images.dropped import SCALE, Draw, kept_pixels
 from nalm.errors import unknown
 
 Tensors = dict[str, Tensor]
 Pull = Callable[[Tensor], Tensors]
-Form = Callable[[Tensors, Tensor], tuple[Tensor, Pull]]
+Form = Callable[[Tensors, Tensor, Draw | None], tuple[Tensor, Pull]]
 NAMES = ("conv1.weight", "conv1.bias", "conv2.weight", "conv2.bias")
 
 
@@ -69,10 +71,16 @@ def _unfolded(w: Tensors, x: Tensor) -> Tensor:
 
 
 def _pulled(features: Callable[[Tensors, Tensor], Tensor]) -> Form:
-    """Make a form of a function whose gradient torch finds."""
+    """Make a form of a function whose gradient torch finds, and whose features are channel by channel."""
 
-    def form(weights: Tensors, images: Tensor) -> tuple[Tensor, Pull]:
-        found, back, *_ = vjp(lambda w: features(w, images), weights)
+    def form(weights: Tensors, images: Tensor, draw: Draw | None) -> tuple[Tensor, Pull]:
+        kept = None if draw is None else kept_pixels(draw, images.shape[1]).flatten(2) * SCALE
+
+        def by_pixel(w: Tensors) -> Tensor:
+            found = features(w, images).unflatten(2, (64, 144)).mT.flatten(2)
+            return found if kept is None else (found * kept).to(found.dtype)
+
+        found, back, *_ = vjp(by_pixel, weights)
         return found, lambda gradient: back(gradient)[0]
 
     return form
@@ -91,9 +99,17 @@ FASTEST = {("cuda", "bfloat16"): "fused", ("cuda", "tf32"): "fused"}
 
 
 def fastest(device: str, precision: str) -> str:
-    """Return the name of the form to use; without Triton one of torch's own."""
+    """Return the name of the form to use; without Triton, or with an old one, one of torch's own."""
     wanted = FASTEST.get((device, precision), "each")
-    return "each" if wanted == "fused" and importlib.util.find_spec("triton") is None else wanted
+    return "each" if wanted == "fused" and not _has_descriptors() else wanted
+
+
+def _has_descriptors() -> bool:
+    """Return whether there is a Triton with descriptors of tensors, which the kernels of the gradients use."""
+    try:
+        return importlib.util.find_spec("triton.tools.tensor_descriptor") is not None
+    except ImportError:
+        return False
 
 
 def form(name: str) -> Form:

@@ -1,4 +1,4 @@
-"""The convolutions of many readers by kernels of their own: the second one with its pooling in one pass.
+"""The convolutions of many readers by kernels of their own: the second one with its pooling and dropout in one pass.
 
 On a CPU the same products are taken by torch, from the same packed weights.
 """
@@ -9,9 +9,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as T
 
+from nalm.engine.images.dropped import SCALE, Draw, kept_pixels
+
 Tensors = dict[str, Tensor]
-SPLITS = 16  # parts of the images whose gradients of the second convolution are summed one by one on a GPU
-GROUPS = 16  # parts of the images whose gradients of the first convolution are summed one by one
+SPLITS = 13  # parts of the images whose gradients of the second convolution are summed one by one on a GPU
+PARTS = 169  # the same for the first convolution
+GROUP = 64  # pixels whose gradients are summed one by one for the second bias
+BESIDE = 14  # rows of zeros behind the last un-pooled image
 
 
 def packed(weight: Tensor) -> Tensor:
@@ -22,17 +26,11 @@ def packed(weight: Tensor) -> Tensor:
 
 def packed_back(weight: Tensor) -> Tensor:
     """The same for gradients: a row of 2 x 64 outputs and two inputs of 32, (runs, 3, 2, 2 x 64, 2 x 32)."""
-    none = torch.zeros_like(weight[..., 0])
-
-    def tap(column: int) -> Tensor:
-        return weight[..., column] if 0 <= column < 3 else none
-
-    parts = [
-        torch.stack([torch.stack([tap(p + 2 - 2 * left - at) for p in range(2)], -1) for at in range(2)], -1)
-        for left in range(2)
-    ]
-    every = torch.stack(parts, -1)  # runs, out, in, 3, pixel, output of two, left or right
-    return every.permute(0, 3, 6, 5, 1, 4, 2).flatten(5).flatten(3, 4).contiguous()
+    two = torch.arange(2, device=weight.device)
+    column = two + 2 - 2 * two.view(2, 1, 1) - two.view(2, 1)  # by pooled pixel, its output, and the input
+    inside = (column >= 0) & (column < 3)
+    every = T.pad(weight, (0, 1))[..., torch.where(inside, column, 3)]  # runs, out, in, 3, and these
+    return every.permute(0, 3, 4, 5, 1, 6, 2).flatten(5).flatten(3, 4).contiguous()
 
 
 def unpacked(gradient: Tensor) -> Tensor:
@@ -42,17 +40,23 @@ def unpacked(gradient: Tensor) -> Tensor:
     return both.permute(0, 4, 3, 1, 2)
 
 
+def unpacked_first(gradient: Tensor) -> tuple[Tensor, Tensor]:
+    """The gradients of the first kernels and of their bias from those of a block of 2 x 2, (runs, 4 x 32, 32)."""
+    blocks = gradient.unflatten(1, (2, 2, 32))
+    seen = blocks[..., :16].unflatten(-1, (4, 4))
+    parts = [seen[:, y, x, :, y : y + 3, x : x + 3] for y in range(2) for x in range(2)]
+    return torch.stack(parts).sum(0).unsqueeze(2), blocks[..., 16].sum((1, 2))
+
+
 def _strip(x: Tensor, row: int) -> Tensor:
     """Four pixels of a row below every pooled pixel: (runs, n, 12, 12, 128)."""
     return torch.cat([x[:, :, row : row + 23 : 2, j : j + 23 : 2] for j in range(4)], -1)
 
 
-def patches(x: Tensor) -> Tensor:
+def _patches(x: Tensor) -> Tensor:
     """The nine pixels that each of 26 x 26 sees, a one for the bias, and zeros: (runs, n, 26, 26, 16)."""
-    x = x.unsqueeze(-1)
-    parts = [x[:, :, i : i + 26, j : j + 26] for i in range(3) for j in range(3)]
-    one = torch.ones_like(parts[0])
-    return torch.cat([*parts, one, torch.zeros_like(one).expand(-1, -1, -1, -1, 6)], -1)
+    seen = x.unfold(2, 3, 1).unfold(3, 3, 1).flatten(4)
+    return torch.cat([seen, torch.ones_like(seen[..., :1]), torch.zeros_like(seen[..., :6])], -1)
 
 
 @torch.library.custom_op("nalm::first_convolution", mutates_args=())
@@ -64,7 +68,7 @@ def first_convolution(x: Tensor, w: Tensor) -> Tensor:
 
         kernels.first(x.contiguous(), w.contiguous(), y)
         return y
-    y.copy_((patches(x).flatten(1, 3) @ w).relu().view_as(y))
+    y.copy_((_patches(x).flatten(1, 3) @ w).relu().view_as(y))
     return y
 
 
@@ -74,106 +78,144 @@ def _(x: Tensor, w: Tensor) -> Tensor:
 
 
 @torch.library.custom_op("nalm::pooled_convolution", mutates_args=())
-def pooled_convolution(x: Tensor, w: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """The positive part of a pooled convolution (runs, n, 144, 64), and which of four pixels each is; 4 for none."""
+def pooled_convolution(
+    x: Tensor, w: Tensor, b: Tensor, keys: Tensor | None, step: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """The positive part of a pooled convolution (runs, n, 144, 64), and which of four pixels each is; 4 for none.
+
+    With keys (runs, 2) and a step some are left out as ``Dropout`` does, and the rest made larger.
+    """
     y = x.new_empty(*x.shape[:2], 144, 64)
     which = torch.empty_like(y, dtype=torch.int8)
+    draw = None if keys is None or step is None else (keys, step)
     if x.is_cuda:
         from nalm.engine.images import kernels
 
-        kernels.pooled(x.contiguous(), w.contiguous(), b.contiguous(), y, which)
+        kernels.pooled(x.contiguous(), w.contiguous(), b.contiguous(), draw, y, which)
         return y, which
     taps = [[_strip(x, tap + wy).flatten(1, 3) @ w[:, tap] for tap in range(3)] for wy in range(2)]
     rows = [torch.stack(products).sum(0).unflatten(-1, (64, 2)) for products in taps]
     best, at = torch.cat(rows, -1).max(-1)
-    best = best + b.unsqueeze(1)
-    y.copy_(best.relu().view_as(y))
-    which.copy_(torch.where(best > 0, at, 4).view_as(y))
+    best = (best + b.unsqueeze(1)).view_as(y)
+    if draw is not None:
+        best = torch.where(kept_pixels(draw, x.shape[1]), best * SCALE, 0)
+    y.copy_(best.relu())
+    which.copy_(torch.where(best > 0, at.view_as(y), 4))
     return y, which
 
 
 @pooled_convolution.register_fake
-def _(x: Tensor, w: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+def _(x: Tensor, w: Tensor, b: Tensor, keys: Tensor | None, step: Tensor | None) -> tuple[Tensor, Tensor]:
     y = x.new_empty(*x.shape[:2], 144, 64)
     return y, torch.empty_like(y, dtype=torch.int8)
 
 
-@torch.library.custom_op("nalm::input_gradient", mutates_args=())
-def input_gradient(g: Tensor, which: Tensor, w: Tensor, x: Tensor) -> Tensor:
-    """The gradient of the inputs (runs, n, 26, 26, 32), where they are positive."""
-    dx = torch.empty_like(x, memory_format=torch.contiguous_format)
+def _sums(g: Tensor) -> int:
+    """The number of parts in which the gradients of a run are summed for the second bias."""
+    return -(-(g.shape[1] * 169 + BESIDE) // GROUP) if g.is_cuda else 1
+
+
+@torch.library.custom_op("nalm::unpooled", mutates_args=())
+def unpooled(g: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
+    """The gradient before the pooling, (runs x n x 13 x 13 + 14, 4 x 64), and sums (runs, parts, 64) in float32.
+
+    A row and a column of zeros lie before every image, and zeros behind the last one.
+    """
+    u, sums = _unpooled_empty(g)
+    if g.is_cuda:
+        from nalm.engine.images import kernels_back
+
+        kernels_back.unpool(g.contiguous(), which.contiguous(), u, sums)
+        return u, sums
+    parts = [torch.where(which == i, g, 0) for i in range(4)]
+    rows = T.pad(torch.cat(parts, -1).unflatten(2, (12, 12)), (0, 0, 1, 0, 1, 0)).reshape(-1, 256)
+    u.copy_(T.pad(rows, (0, 0, 0, BESIDE)))
+    sums.copy_(torch.stack(parts).sum((0, 2, 3)).unsqueeze(1))
+    return u, sums
+
+
+def _unpooled_empty(g: Tensor) -> tuple[Tensor, Tensor]:
+    u = g.new_empty(g.shape[0] * g.shape[1] * 169 + BESIDE, 256)
+    return u, g.new_empty(len(g), _sums(g), 64, dtype=torch.float32)
+
+
+@unpooled.register_fake
+def _(g: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
+    return _unpooled_empty(g)
+
+
+@torch.library.custom_op("nalm::first_gradient", mutates_args=())
+def first_gradient(u: Tensor, w: Tensor, x: Tensor, images: Tensor) -> Tensor:
+    """Products of the gradient of 2 x 2 pixels, where they are positive, and the 16 inputs that they see and a one.
+
+    In parts that are still to be added, (runs, parts, 4 x 32, 32) in float32.
+    """
     if x.is_cuda:
-        from nalm.engine.images import kernels
+        from nalm.engine.images import kernels_back
 
-        kernels.input_gradient(g.contiguous(), which.contiguous(), w.contiguous(), x.contiguous(), dx)
-        return dx
-    rows = T.pad(_rows(g, which), (0, 0, 1, 1, 2, 2))  # runs, n, 28, 14, 128
-    found = []
-    for below in range(2):
-        products = []
-        for tap in range(3):
-            start = below - tap + 2
-            for left in range(2):
-                seen = rows[:, :, start : start + 25 : 2, left : left + 13]
-                products.append(seen.flatten(1, 3) @ w[:, tap, left])
-        found.append(torch.stack(products).sum(0).view(*x.shape[:2], 13, 26, 32))
-    dx.copy_(torch.where(x > 0, torch.stack(found, 3).flatten(2, 3), 0))
-    return dx
-
-
-@input_gradient.register_fake
-def _(g: Tensor, which: Tensor, w: Tensor, x: Tensor) -> Tensor:
-    return torch.empty_like(x, memory_format=torch.contiguous_format)
+        out = x.new_empty(len(x), PARTS, 128, 32, dtype=torch.float32)
+        kernels_back.first_gradient(u, w.contiguous(), x.contiguous(), images.contiguous(), out)
+        return out
+    runs, many = len(x), x.shape[1] * 169
+    near = [[u[13 * i + j :][: runs * many].view(runs, many, 2, 128) for j in range(2)] for i in range(2)]
+    rows = []
+    for y in range(2):  # of the block
+        sources = [(tap, left, y + 2 - tap) for tap in range(3) for left in range(2)]
+        products = [near[e // 2][left][:, :, e % 2] @ w[:, tap, left] for tap, left, e in sources]
+        rows.append(torch.stack(products).sum(0))
+    found = torch.cat(rows, -1)
+    blocks = x.unflatten(3, (13, 2)).unflatten(2, (13, 2)).transpose(3, 4).reshape(runs, many, 128)
+    seen = images.unfold(2, 4, 2).unfold(3, 4, 2).reshape(runs, many, 16)
+    seen = torch.cat([seen, torch.ones_like(seen[..., :1]), torch.zeros_like(seen[..., :15])], -1)
+    return (torch.where(blocks > 0, found, 0).mT @ seen).unsqueeze(1).float()
 
 
-def _rows(g: Tensor, which: Tensor) -> Tensor:
-    """Gradients before the pooling, by rows of pixels: (runs, n, 24, 12, 2 x 64)."""
-    parts = [torch.where(which == i, g, 0).unflatten(2, (12, 12)) for i in range(4)]
-    rows = [torch.cat(parts[2 * wy : 2 * wy + 2], -1) for wy in range(2)]
-    return torch.stack(rows, 3).flatten(2, 3)
+@first_gradient.register_fake
+def _(u: Tensor, w: Tensor, x: Tensor, images: Tensor) -> Tensor:
+    return x.new_empty(len(x), PARTS if x.is_cuda else 1, 128, 32, dtype=torch.float32)
 
 
 @torch.library.custom_op("nalm::weight_gradient", mutates_args=())
-def weight_gradient(g: Tensor, which: Tensor, x: Tensor) -> Tensor:
+def weight_gradient(u: Tensor, x: Tensor) -> Tensor:
     """The gradient of the packed weights in parts that are still to be added, (runs, parts, 3, 128, 128) in float32."""
     if x.is_cuda:
-        from nalm.engine.images import kernels
+        from nalm.engine.images import kernels_back
 
         dw = x.new_empty(len(x), SPLITS, 3, 128, 128, dtype=torch.float32)
-        kernels.weight_gradient(g.contiguous(), which.contiguous(), x.contiguous(), dw)
+        kernels_back.weight_gradient(u, x.contiguous(), dw)
         return dw
-    rows = _rows(g, which).unflatten(2, (12, 2))
+    rows = u[:-BESIDE].view(*x.shape[:2], 13, 13, 2, 128)[:, :, 1:, 1:]
     taps = []
     for tap in range(3):
-        parts = [_strip(x, tap + wy).flatten(1, 3).mT @ rows[:, :, :, wy].flatten(1, 3) for wy in range(2)]
+        parts = [_strip(x, tap + i).flatten(1, 3).mT @ rows[..., i, :].flatten(1, 3) for i in range(2)]
         taps.append(parts[0] + parts[1])
     return torch.stack(taps, 1).unsqueeze(1).float()
 
 
 @weight_gradient.register_fake
-def _(g: Tensor, which: Tensor, x: Tensor) -> Tensor:
+def _(u: Tensor, x: Tensor) -> Tensor:
     return x.new_empty(len(x), SPLITS if x.is_cuda else 1, 3, 128, 128, dtype=torch.float32)
 
 
-def features(weights: Tensors, images: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensors]]:
-    """Return features (runs, n, 9216) of images (runs, n, 28, 28), and what pulls a gradient back to the weights."""
+def features(
+    weights: Tensors, images: Tensor, draw: Draw | None
+) -> tuple[Tensor, Callable[[Tensor], Tensors]]:
+    """Return features (runs, n, 144 x 64) of images (runs, n, 28, 28), and what pulls a gradient to the weights."""
     w1, w2 = weights["conv1.weight"].flatten(2).mT, weights["conv2.weight"].to(images.dtype)
     nine_and_one = torch.cat([w1, weights["conv1.bias"].unsqueeze(1)], 1)
     first = first_convolution(images, T.pad(nine_and_one, (0, 0, 0, 6)).to(images.dtype))
-    found, which = pooled_convolution(first, packed(w2), weights["conv2.bias"])
+    keys, step = draw or (None, None)
+    found, which = pooled_convolution(first, packed(w2), weights["conv2.bias"], keys, step)
+    scale = 1 if draw is None else SCALE  # of what was kept, and so of its gradient
 
     def pull(gradient: Tensor) -> Tensors:
-        runs, n = images.shape[:2]
-        g = gradient.to(images.dtype).unflatten(2, (64, 144)).transpose(2, 3).contiguous()
-        dx = input_gradient(g, which, packed_back(w2), first)
-        groups = runs * GROUPS if n % GROUPS == 0 else runs
-        products = torch.bmm(patches(images).reshape(groups, -1, 16).mT, dx.reshape(groups, -1, 32))
-        both = products.float().unflatten(0, (runs, -1)).sum(1)  # runs, 16, 32
+        u, sums = unpooled(gradient.to(images.dtype).unflatten(2, (144, 64)), which)
+        w, b = unpacked_first(first_gradient(u, packed_back(w2), first, images).sum(1) * scale)
         return {
-            "conv1.weight": both[:, :9].mT.reshape(runs, 32, 1, 3, 3),
-            "conv1.bias": both[:, 9],
-            "conv2.weight": unpacked(weight_gradient(g, which, first).sum(1)),
-            "conv2.bias": torch.where(which < 4, g, 0).float().sum((1, 2)),
+            "conv1.weight": w,
+            "conv1.bias": b,
+            "conv2.weight": unpacked(weight_gradient(u, first).sum(1) * scale),
+            "conv2.bias": sums.sum(1) * scale,
         }
 
-    return found.transpose(2, 3).flatten(2), pull
+    return found.flatten(2), pull

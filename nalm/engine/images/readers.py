@@ -8,6 +8,7 @@ from torch.nn import functional as T
 
 from nalm import draws
 from nalm.config import Layer
+from nalm.engine.images.dropped import HALVINGS, kept
 from nalm.engine.model import Between, Network
 from nalm.tasks.authors import FromGPU
 from nalm.units.noise import Noise
@@ -35,10 +36,7 @@ class Dropout(nn.Module):
         each, runs = 32 // self.halvings, self.noise.counter.shape
         count = x.shape[len(runs) :].numel()  # of one run
         words = self.noise.bits((*runs, -(-count // each)))
-        shifts = torch.arange(each, dtype=torch.int32, device=x.device) * self.halvings
-        kept = (words.unsqueeze(-1) >> shifts) & (2**self.halvings - 1) != 0
-        kept = kept.flatten(-2)[..., :count].reshape(x.shape)
-        return x * kept * (1 / (1 - 2.0**-self.halvings))
+        return x * kept(words, self.halvings, count).reshape(x.shape) * (1 / (1 - 2.0**-self.halvings))
 
 
 def linear_start(weight: tuple[int, ...]) -> dict[str, Start]:
@@ -73,7 +71,7 @@ class Classifier(nn.Module):
         super().__init__()
         self.precision = precision
         self.conv1, self.conv2 = nn.Conv2d(channels, 32, 3), nn.Conv2d(32, 64, 3)
-        self.dropout1, self.dropout2 = Dropout(2), Dropout(1)
+        self.dropout1, self.dropout2 = Dropout(HALVINGS), Dropout(1)
         self.fc1, self.fc2 = nn.Linear(64 * ((side - 4) // 2) ** 2, 128), nn.Linear(128, classes)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -83,9 +81,15 @@ class Classifier(nn.Module):
 
     def decide(self, features: Tensor) -> Tensor:
         """Logits (*runs, batch, classes) of what the convolutions found, (*runs, batch, features)."""
+        return self._classify(self.dropout1(features), self.fc1.weight)
+
+    def decide_by_pixel(self, features: Tensor) -> Tensor:
+        """Logits of features that are pixel by pixel, not channel by channel, and that went through a dropout."""
+        return self._classify(features, self.fc1.weight.unflatten(-1, (64, -1)).mT.flatten(-2))
+
+    def _classify(self, features: Tensor, weight: Tensor) -> Tensor:
         p = self.precision
-        x = self.dropout1(features)
-        x = torch.relu(affine(x, self.fc1.weight.to(p), self.fc1.bias.to(p)))
+        x = torch.relu(affine(features, weight.to(p), self.fc1.bias.to(p)))
         return affine(self.dropout2(x.float()), self.fc2.weight, self.fc2.bias)
 
 

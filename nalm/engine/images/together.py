@@ -24,6 +24,7 @@ from nalm.engine.step import grown, start_and_slope, update
 from nalm.losses import loss as find_loss
 
 Tensors = dict[str, Tensor]
+DECIDE = "decide_by_pixel"  # the part of a reader behind its convolutions
 
 
 class Together(Stacked):
@@ -37,8 +38,8 @@ class Together(Stacked):
         self.graphs = Graphs(self.device, self.stream)
         self.compiler = Compiler(compiled and self.device.type == "cuda")
         self.convolve = form(convolutions)
-        self.decide = Methods(first.network.get_submodule("reader"), "decide")
-        self.quiet = Methods(first.judge.get_submodule("reader"), "decide")
+        self.decide = Methods(first.network.get_submodule("reader"), DECIDE)
+        self.quiet = Methods(first.judge.get_submodule("reader"), DECIDE)
         self._count = self._counted()
         self._steps: dict[str, Callable[..., object]] = {}
 
@@ -75,7 +76,8 @@ class Together(Stacked):
             rows = t["rows"][:, (at.long() % epoch) * recipe.batch + t["grid"]]
             y = self.layout.target(shared["digits"][rows].flatten(0, 1)).unflatten(0, (runs, -1))
             x = normalised(shared["images"][rows]).flatten(1, 2).to(self.precision)
-            found, pull = self.convolve(_inside(params, NAMES), x)
+            draw = noise[READER + "dropout1.noise.key"], at
+            found, pull = self.convolve(_inside(params, NAMES), x, draw)
 
             def objective(features: Tensor, p: Tensors) -> Tensor:
                 read = self._read(self.decide, features, p, noise, at)
@@ -97,7 +99,7 @@ class Together(Stacked):
         keys = {n.removeprefix(READER): k for n, k in noise.items() if n.startswith(READER)}
         counters = {n.removesuffix("key") + "counter": at.expand(len(self.members)) for n in keys}
         own = {n.removeprefix(READER): t for n, t in p.items() if n.startswith(READER)}
-        logits = decide("decide", {**own, **keys, **counters}, features)
+        logits = decide(DECIDE, {**own, **keys, **counters}, features)
         return softargmax(logits, self.first).unflatten(1, (-1, 2))
 
     @staticmethod
@@ -170,7 +172,7 @@ class Together(Stacked):
             place = s["offset"] + s["grid"]
             rows, kept = s["rows"][:, place], s["kept"][:, place].unsqueeze(-1)
             x = normalised(shared["images"][rows]).flatten(1, 2).to(self.precision)
-            found, _ = self.convolve(_inside(params, NAMES), x)
+            found, _ = self.convolve(_inside(params, NAMES), x, None)
             read = self._read(self.quiet, found, params, {}, at)
             outputs = [
                 kind.judge("forward", {**kind.own(params), **kind.own(noise)}, read[kind.part])

@@ -134,10 +134,10 @@ def difference(convolutions: str, precision: str, device: torch.device, images: 
     x, pushed = drawn(2, images, 28, 28), drawn(2, images, 9216)
     kind = torch.bfloat16 if precision == "bfloat16" else torch.float32
     with products_in("float32"):
-        _, pull = form("each")(weights, x)
+        _, pull = form("each")(weights, x, None)
         wanted = pull(pushed)
     with products_in(precision):
-        _, pull = form(convolutions)(weights, x.to(kind))
+        _, pull = form(convolutions)(weights, x.to(kind), None)
         found = pull(pushed.to(kind))
     return max(float((found[n] - w).norm() / w.norm()) for n, w in wanted.items())
 

@@ -13,7 +13,9 @@ from nalm.lab.bench.images import difference
 BOUNDS = {"float32": 1e-4, "tf32": 5e-3, "bfloat16": 3e-2}
 INTERPRETED = """
 import torch, triton
-from nalm.engine.images import fused, kernels
+from triton.tools.tensor_descriptor import TensorDescriptor as Box
+from nalm import draws
+from nalm.engine.images import fused, kernels, kernels_back
 
 def near(found, wanted):
     return float((found - wanted).norm() / wanted.norm()) < 1e-5
@@ -23,20 +25,27 @@ images, w = torch.randn(2, 2, 28, 28, generator=chance), torch.randn(2, 64, 32, 
 ten, b = torch.randn(2, 16, 32, generator=chance) / 3, torch.randn(2, 64, generator=chance) / 17
 ten[:, 10:] = 0
 x = fused.first_convolution(images, ten)
-found = torch.empty_like(x)
+found = torch.full_like(x, torch.nan)
 kernels._first.fn[(triton.cdiv(2 * 676, 128), 2)](images, ten, found, 2 * 676, block=128, precision="ieee")
 assert near(found, x)
-y, which = fused.pooled_convolution(x, fused.packed(w), b)
-found, source = torch.empty_like(y), torch.empty_like(which)
-kernels._forward.fn[(5, 2)](x, fused.packed(w), b, found, source, 288, block=64, precision="ieee")
-assert near(found, y) and float((source != which).float().mean()) < 1e-3
+for draw in ((None, None), (draws.keys([4, 5], "dropout"), torch.tensor(7, dtype=torch.int32))):
+    y, which = fused.pooled_convolution(x, fused.packed(w), b, *draw)
+    found, source = torch.full_like(y, torch.nan), torch.empty_like(which)
+    kernels._forward.fn[(5, 2)](x, fused.packed(w), b, *draw, found, source, 288, block=64, precision="ieee")
+    assert near(found, y) and float((source != which).float().mean()) < 1e-3
 g, back = torch.randn(y.shape, generator=chance), fused.packed_back(w)
-dx = torch.empty_like(x)
-kernels._inputs.fn[(6, 2)](g, which, back, x, dx, 338, block=64, precision="ieee")
-assert near(dx, fused.input_gradient(g, which, back, x))
-dw = torch.empty(2, 16, 3, 128, 128)
-kernels._weights.fn[(16, 3, 2)](g, which, x, dw, 288, size=18, block=32, precision="ieee")
-assert near(dw.sum(1), fused.weight_gradient(g, which, x).sum(1))
+u, sums = fused.unpooled(g, which)
+found, parts = torch.full_like(u, torch.nan), torch.full((2, 6, 64), torch.nan)
+kernels_back._unpool[(6, 2)](g, which, found, parts, 338, fused.BESIDE, block=64)
+assert torch.equal(found, u) and near(parts.sum(1), sums[:, 0])
+out = torch.full((2, 3, 128, 32), torch.nan)
+for deep in (64, 32):
+    boxed = Box.from_tensor(u, [64, deep]), Box.from_tensor(back.view(-1, 64), [deep, 64])
+    kernels_back._inputs.fn[(3, 2)](*boxed, x, images, out, 338, 113, block=64, deep=deep, precision="ieee")
+    assert near(out.sum(1), fused.first_gradient(u, back, x, images).sum(1))
+dw = torch.full((2, 3, 3, 128, 128), torch.nan)
+kernels_back._weights.fn[(3, 2)](u, x, dw, 288, 100, block=32, precision="ieee")
+assert near(dw.sum(1), fused.weight_gradient(u, x).sum(1))
 print("all near")
 """
 
