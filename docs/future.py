@@ -143,7 +143,19 @@ def exchanged() -> str:
         for (operation, unit, loss), own in sorted(groups.items())
     ]
     head = ("operation", "unit", "loss", "solved runs", "ranges below 0.99")
-    return table(head, lines) if len(tasks) else NOT_SHIPPED.format(name=name)
+    if not lines or not tasks:
+        return NOT_SHIPPED.format(name=name)
+
+    def share(ours: bool, *losses: str) -> str:
+        own = [m for m in found if (m.unit == "NSPU") == ours and m.recipe.loss in losses]
+        return f"{sum(map(solved, own)):,} of {sum(m.n for m in own):,}"
+
+    answer = (
+        f"Answer: with the losses of `paths`, published units solve {share(False, 'centred', 'log')} runs, with squared\n"
+        f"errors {share(False, 'mse')}; the NSPU solves {share(True, 'paths')} with its loss and\n"
+        f"{share(True, 'mse')} with squared errors.\n"
+    )
+    return f"{table(head, lines)}\n{answer}"
 
 
 TABLES = {

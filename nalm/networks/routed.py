@@ -12,7 +12,7 @@ from nalm.units.base import Weights
 from nalm.units.start import Normal, Start
 
 FAR = 1e4  # a line further from 0 counts as this in training, so that a division does not blow up
-DRAWS = 4  # of noise that agrees with a choice, over which its gradient is averaged
+DRAWS = 8  # of noise that agrees with a choice, over which its gradient is averaged
 GRADIENTS = ("straight", "rao", "soft")
 
 
