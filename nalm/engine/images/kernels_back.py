@@ -27,10 +27,11 @@ def _unpool(g, which, u, sums, many, beside, block: tl.constexpr):
     py, px = place // 13 - 1, place % 13 - 1
     c = tl.arange(0, 64)
     seen = ((row < many) & (py >= 0) & (px >= 0))[:, None]
-    at = run * (many // 169 * 9216) + (image * 144 + py * 12 + px)[:, None] * 64 + c[None, :]
-    value = tl.load(g + at, mask=seen, other=0.0)
-    source = tl.load(which + at, mask=seen, other=4)
-    out = u + (run * many + row)[:, None] * 256 + c[None, :]
+    at = (image * 144 + py * 12 + px)[:, None] * 64 + c[None, :]
+    begin = run * (many // 169 * 9216)  # added to the pointers, so that the places fit 32 bits
+    value = tl.load(g + begin + at, mask=seen, other=0.0)
+    source = tl.load(which + begin + at, mask=seen, other=4)
+    out = u + run * many * 256 + (row[:, None] * 256 + c[None, :])
     last = run == tl.num_programs(1) - 1
     own = (row < tl.where(last, many + beside, many))[:, None]
     for i in tl.static_range(4):
@@ -155,7 +156,7 @@ def _weights(u, x, dw, many, size: tl.constexpr, block: tl.constexpr, precision:
 
 def unpool(g: Tensor, which: Tensor, u: Tensor, sums: Tensor) -> None:
     """Fill u (runs x n x 169 + 14, 256) and sums (runs, parts, 64) from gradients (runs, n, 144, 64)."""
-    _unpool[(sums.shape[1], len(g))](g, which, u, sums, g.shape[1] * 169, BESIDE, block=GROUP)
+    _unpool[(sums.shape[1], len(g))](g, which, u, sums, g.shape[1] * 169, BESIDE, block=GROUP, num_warps=8)
 
 
 def first_gradient(u: Tensor, w: Tensor, x: Tensor, images: Tensor, out: Tensor) -> None:
