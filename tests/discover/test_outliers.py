@@ -64,3 +64,9 @@ def test_numbers_of_any_size_are_no_reason_to_fail(size):
     x, y = table(LAWS["a quotient"], 0.01)
     with np.errstate(all="ignore"):
         assert suspicious_rows(Problem.from_table(x * size, y * size)).shape == y.shape
+
+
+@pytest.mark.parametrize("seconds", [0.5, 1.0, 2.0])
+def test_a_search_whose_time_is_over_answers(seconds):
+    x, y = table(LAWS["a difference"], 0.01)
+    assert np.isfinite(evaluate(search(x, spoilt(y), max_time=seconds).law.expression, x)).all()

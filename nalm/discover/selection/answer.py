@@ -73,10 +73,9 @@ class Selection:
         order = ranked(met, self.problem, allows, self.check)
         if not order:
             return []
-        with contextlib.suppress(TimeUpError):
-            whole = len(order[0].rows) == self._rows
-            if whole and (listed := self._on_most_rows(order, met, allows)):
-                return listed
+        whole = len(order[0].rows) == self._rows
+        if whole and (listed := self._on_most_rows(order, met, allows)):
+            return listed
         around = Neighbourhood(allows, self.check)
         with contextlib.suppress(TimeUpError):
             order = distinct_laws([*order, *around.climbed(order[0])])
@@ -107,7 +106,7 @@ class Selection:
         met = {**met, **{f.node: f.stage for f in laws}}
         far = np.empty(0, int)
         for _ in range(AGAIN):
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), contextlib.suppress(TimeUpError):
                 before, far = far, np.flatnonzero(far_rows(laws, self.check))
                 if not len(far) or np.array_equal(far, before):
                     return listed
