@@ -21,6 +21,7 @@ STREAMS = (
     *("samples", "order", "dropout", "transform"),
 )
 
+MANY = 2**24  # numbers for which a GPU does not compute what they share again for each
 EXACT = 2**24  # every whole number up to this one is a float32
 GOLDEN = 0x9E3779B1 - 2**32  # odd multipliers, written as the signed 32-bit values torch holds
 STEP = 0x85EBCA6B - 2**32
@@ -82,12 +83,13 @@ def hashed(first: Tensor, second: Tensor, step: Tensor, position: Tensor) -> Ten
     return mix((((position ^ second) * GOLDEN) ^ offset) * factor + second)
 
 
-def stored(x: Tensor) -> Tensor:
+def stored(x: Tensor, readers: int = 0) -> Tensor:
     """Return x as it is, and make compiled code compute it once instead of inside every loop that reads it.
 
-    A strided view is of memory, so that the compiler cannot compute its values again inside the loop.
+    A strided view is of memory, so that the compiler cannot compute its values again inside the loop. A GPU computes
+    it faster than it starts a kernel, unless the numbers computed from it, ``readers``, are very many.
     """
-    if x.is_cuda:  # a GPU computes it faster than it starts a kernel
+    if x.is_cuda and readers < MANY:
         return x
     return x.as_strided(x.shape, x.stride())
 

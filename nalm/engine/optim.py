@@ -48,8 +48,8 @@ class Adam:
         square = state[1] * self.beta2 + gradient * gradient * (1 - self.beta2)
         count = step.to(lr.dtype) + 1
         # 1 - beta^count, precise for small counts; of the step alone, so once per step and not per run
-        first = draws.stored(-torch.expm1(count * math.log(self.beta1)))
-        second = draws.stored(-torch.expm1(count * math.log(self.beta2)))
+        first = draws.stored(-torch.expm1(count * math.log(self.beta1)), gradient.numel())
+        second = draws.stored(-torch.expm1(count * math.log(self.beta2)), gradient.numel())
         denominator = (square / second).sqrt() + self.eps
         return per_run(lr / first, gradient) * mean / denominator, [mean, square]
 

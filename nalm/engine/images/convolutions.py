@@ -1,9 +1,8 @@
-"""The convolutions of many readers at once, in several forms that compute the same.
+"""The convolutions and the first linear layer of many readers at once, in several forms that compute the same.
 
-A form is ``(weights, images, draw) -> (features, pull)``: weights of all runs, (runs, ...); images (runs, n, 28, 28);
-what a dropout draws from, or None; features (runs, n, 144 x 64) after both convolutions, the pooling and the dropout,
-pixel by pixel; and ``pull``, which turns the gradient of the features into those of the weights. To add one: write it,
-and name it in ``FORMS``.
+A form is ``(weights, images, draw) -> (hidden, pull)``: weights of all runs, (runs, ...); images (runs, n, 28, 28);
+what the dropout behind the pooling draws from, or None; outputs (runs, n, 128) of the linear layer; and ``pull``, which
+turns the gradient of these into those of the weights. To add one: write it, and name it in ``FORMS``.
 """
 
 import importlib.util
@@ -15,13 +14,15 @@ from torch.func import vjp
 from torch.nn import functional as T
 
 from nalm.engine.images import fused
-from nalm.engine.images.dropped import SCALE, Draw, kept_pixels
+from nalm.engine.images.dropped import SCALE, Draw, kept_features
+from nalm.engine.images.readers import affine
 from nalm.errors import unknown
 
 Tensors = dict[str, Tensor]
 Pull = Callable[[Tensor], Tensors]
 Form = Callable[[Tensors, Tensor, Draw | None], tuple[Tensor, Pull]]
 NAMES = ("conv1.weight", "conv1.bias", "conv2.weight", "conv2.bias")
+LINEAR = ("fc1.weight", "fc1.bias")
 
 
 def _each(w: Tensors, x: Tensor) -> Tensor:
@@ -71,16 +72,18 @@ def _unfolded(w: Tensors, x: Tensor) -> Tensor:
 
 
 def _pulled(features: Callable[[Tensors, Tensor], Tensor]) -> Form:
-    """Make a form of a function whose gradient torch finds, and whose features are channel by channel."""
+    """Make a form of a function whose gradient torch finds."""
 
     def form(weights: Tensors, images: Tensor, draw: Draw | None) -> tuple[Tensor, Pull]:
-        kept = None if draw is None else kept_pixels(draw, images.shape[1]).flatten(2) * SCALE
+        kept = None if draw is None else kept_features(draw, images.shape[1])
 
-        def by_pixel(w: Tensors) -> Tensor:
-            found = features(w, images).unflatten(2, (64, 144)).mT.flatten(2)
-            return found if kept is None else (found * kept).to(found.dtype)
+        def hidden(w: Tensors) -> Tensor:
+            found = features(w, images)
+            if kept is not None:
+                found = found * kept * SCALE
+            return affine(found, *(w[name].to(images.dtype) for name in LINEAR))
 
-        found, back, *_ = vjp(by_pixel, weights)
+        found, back, *_ = vjp(hidden, weights)
         return found, lambda gradient: back(gradient)[0]
 
     return form
@@ -90,7 +93,7 @@ FORMS: dict[str, Form] = {
     "each": _pulled(_each),
     "grouped": _pulled(_grouped),
     "unfolded": _pulled(_unfolded),
-    "fused": fused.features,
+    "fused": fused.hidden,
 }
 
 

@@ -17,10 +17,9 @@ def kept(words: Tensor, halvings: int, count: int) -> Tensor:
     return stay.flatten(-2)[..., :count]
 
 
-def kept_pixels(draw: Draw, images: int) -> Tensor:
-    """Return which features of the images stay, (runs, images, 144, 64); words go by channels, as a classifier's do."""
+def kept_features(draw: Draw, images: int) -> Tensor:
+    """Return which features of the images stay, (runs, images, 64 x 144), channel by channel."""
     keys, step = draw
     count = images * 64 * 144
     position = torch.arange(count * HALVINGS // 32, dtype=torch.int32, device=keys.device)
-    stay = kept(draws.bits(keys, step, position), HALVINGS, count)
-    return stay.unflatten(-1, (images, 64, 144)).mT
+    return kept(draws.bits(keys, step, position), HALVINGS, count).unflatten(-1, (images, -1))

@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as T
 
-from nalm.engine.images.dropped import SCALE, Draw, kept_pixels
+from nalm.engine.images.dropped import SCALE, Draw, kept_features
+from nalm.engine.images.readers import affine
 
 Tensors = dict[str, Tensor]
 SPLITS = 13  # parts of the images whose gradients of the second convolution are summed one by one on a GPU
 PARTS = 169  # the same for the first convolution
-GROUP = 64  # pixels whose gradients are summed one by one for the second bias
-BESIDE = 14  # rows of zeros behind the last un-pooled image
+GROUP = 64  # images whose gradients are summed one by one for the second bias
 
 
 def packed(weight: Tensor) -> Tensor:
@@ -98,7 +98,8 @@ def pooled_convolution(
     best, at = torch.cat(rows, -1).max(-1)
     best = (best + b.unsqueeze(1)).view_as(y)
     if draw is not None:
-        best = torch.where(kept_pixels(draw, x.shape[1]), best * SCALE, 0)
+        kept = kept_features(draw, x.shape[1]).unflatten(-1, (64, 144)).mT
+        best = torch.where(kept, best * SCALE, 0)
     y.copy_(best.relu())
     which.copy_(torch.where(best > 0, at.view_as(y), 4))
     return y, which
@@ -110,38 +111,36 @@ def _(x: Tensor, w: Tensor, b: Tensor, keys: Tensor | None, step: Tensor | None)
     return y, torch.empty_like(y, dtype=torch.int8)
 
 
-def _sums(g: Tensor) -> int:
-    """The number of parts in which the gradients of a run are summed for the second bias."""
-    return -(-(g.shape[1] * 169 + BESIDE) // GROUP) if g.is_cuda else 1
-
-
 @torch.library.custom_op("nalm::unpooled", mutates_args=())
-def unpooled(g: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
-    """The gradient before the pooling, (runs x n x 13 x 13 + 14, 4 x 64), and sums (runs, parts, 64) in float32.
+def unpooled(h: Tensor, w: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
+    """The gradient before the pooling, (runs x n x 13 x 13, 4 x 64), and sums (runs, parts, 64) in float32.
 
-    A row and a column of zeros lie before every image, and zeros behind the last one.
+    From the gradient (runs, n, 128) of a linear layer with weights (runs, 128, 144 x 64). A row and a column of zeros
+    lie before every image.
     """
-    u, sums = _unpooled_empty(g)
-    if g.is_cuda:
+    u, sums = _unpooled_empty(h)
+    if h.is_cuda:
         from nalm.engine.images import kernels_back
 
-        kernels_back.unpool(g.contiguous(), which.contiguous(), u, sums)
+        kernels_back.unpool(h.contiguous(), w.contiguous(), which.contiguous(), u, sums)
         return u, sums
+    g = (h @ w).view_as(which)
     parts = [torch.where(which == i, g, 0) for i in range(4)]
-    rows = T.pad(torch.cat(parts, -1).unflatten(2, (12, 12)), (0, 0, 1, 0, 1, 0)).reshape(-1, 256)
-    u.copy_(T.pad(rows, (0, 0, 0, BESIDE)))
+    u.copy_(T.pad(torch.cat(parts, -1).unflatten(2, (12, 12)), (0, 0, 1, 0, 1, 0)).reshape(-1, 256))
     sums.copy_(torch.stack(parts).sum((0, 2, 3)).unsqueeze(1))
     return u, sums
 
 
-def _unpooled_empty(g: Tensor) -> tuple[Tensor, Tensor]:
-    u = g.new_empty(g.shape[0] * g.shape[1] * 169 + BESIDE, 256)
-    return u, g.new_empty(len(g), _sums(g), 64, dtype=torch.float32)
+def _unpooled_empty(h: Tensor) -> tuple[Tensor, Tensor]:
+    parts = 169 * -(-h.shape[1] // GROUP) if h.is_cuda else 1
+    return h.new_empty(h.shape[0] * h.shape[1] * 169, 256), h.new_empty(
+        len(h), parts, 64, dtype=torch.float32
+    )
 
 
 @unpooled.register_fake
-def _(g: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
-    return _unpooled_empty(g)
+def _(h: Tensor, w: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
+    return _unpooled_empty(h)
 
 
 @torch.library.custom_op("nalm::first_gradient", mutates_args=())
@@ -157,7 +156,10 @@ def first_gradient(u: Tensor, w: Tensor, x: Tensor, images: Tensor) -> Tensor:
         kernels_back.first_gradient(u, w.contiguous(), x.contiguous(), images.contiguous(), out)
         return out
     runs, many = len(x), x.shape[1] * 169
-    near = [[u[13 * i + j :][: runs * many].view(runs, many, 2, 128) for j in range(2)] for i in range(2)]
+    behind = T.pad(u, (0, 0, 0, 14))
+    near = [
+        [behind[13 * i + j :][: runs * many].view(runs, many, 2, 128) for j in range(2)] for i in range(2)
+    ]
     rows = []
     for y in range(2):  # of the block
         sources = [(tap, left, y + 2 - tap) for tap in range(3) for left in range(2)]
@@ -184,7 +186,7 @@ def weight_gradient(u: Tensor, x: Tensor) -> Tensor:
         dw = x.new_empty(len(x), SPLITS, 3, 128, 128, dtype=torch.float32)
         kernels_back.weight_gradient(u, x.contiguous(), dw)
         return dw
-    rows = u[:-BESIDE].view(*x.shape[:2], 13, 13, 2, 128)[:, :, 1:, 1:]
+    rows = u.view(*x.shape[:2], 13, 13, 2, 128)[:, :, 1:, 1:]
     taps = []
     for tap in range(3):
         parts = [_strip(x, tap + i).flatten(1, 3).mT @ rows[..., i, :].flatten(1, 3) for i in range(2)]
@@ -197,25 +199,29 @@ def _(u: Tensor, x: Tensor) -> Tensor:
     return x.new_empty(len(x), SPLITS if x.is_cuda else 1, 3, 128, 128, dtype=torch.float32)
 
 
-def features(
-    weights: Tensors, images: Tensor, draw: Draw | None
-) -> tuple[Tensor, Callable[[Tensor], Tensors]]:
-    """Return features (runs, n, 144 x 64) of images (runs, n, 28, 28), and what pulls a gradient to the weights."""
+def hidden(weights: Tensors, images: Tensor, draw: Draw | None) -> tuple[Tensor, Callable[[Tensor], Tensors]]:
+    """Return the outputs (runs, n, 128) of the linear layer of images, and what pulls a gradient to the weights.
+
+    Features stay pixel by pixel, as they are computed, and the columns of the linear layer are permuted.
+    """
     w1, w2 = weights["conv1.weight"].flatten(2).mT, weights["conv2.weight"].to(images.dtype)
     nine_and_one = torch.cat([w1, weights["conv1.bias"].unsqueeze(1)], 1)
     first = first_convolution(images, T.pad(nine_and_one, (0, 0, 0, 6)).to(images.dtype))
     keys, step = draw or (None, None)
     found, which = pooled_convolution(first, packed(w2), weights["conv2.bias"], keys, step)
+    columns = weights["fc1.weight"].to(images.dtype).unflatten(2, (64, 144)).mT.flatten(2)
     scale = 1 if draw is None else SCALE  # of what was kept, and so of its gradient
 
     def pull(gradient: Tensor) -> Tensors:
-        u, sums = unpooled(gradient.to(images.dtype).unflatten(2, (144, 64)), which)
+        u, sums = unpooled(gradient, columns, which)
         w, b = unpacked_first(first_gradient(u, packed_back(w2), first, images).sum(1) * scale)
         return {
             "conv1.weight": w,
             "conv1.bias": b,
             "conv2.weight": unpacked(weight_gradient(u, first).sum(1) * scale),
             "conv2.bias": sums.sum(1) * scale,
+            "fc1.weight": torch.bmm(gradient.mT, found.flatten(2)).unflatten(2, (144, 64)).mT.flatten(2),
+            "fc1.bias": gradient.float().sum(1),
         }
 
-    return found.flatten(2), pull
+    return affine(found.flatten(2), columns, weights["fc1.bias"].to(images.dtype)), pull

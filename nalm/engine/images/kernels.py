@@ -106,9 +106,9 @@ def _forward(x, w, b, keys, step, y, which, many, block: tl.constexpr, precision
         kept = _kept(keys + run * 2, step, tl.program_id(0) * block, block)
         best = tl.where(kept, best * (4 / 3), 0.0)
     source = tl.where(best > 0, source, 4)
-    out = run * many * 64 + row[:, None] * 64 + c[None, :]
-    tl.store(y + out, tl.maximum(best, 0.0).to(y.dtype.element_ty), mask=inside)
-    tl.store(which + out, source.to(tl.int8), mask=inside)
+    begin, out = run * many * 64, row[:, None] * 64 + c[None, :]
+    tl.store(y + begin + out, tl.maximum(best, 0.0).to(y.dtype.element_ty), mask=inside)
+    tl.store(which + begin + out, source.to(tl.int8), mask=inside)
 
 
 def precision() -> str:

@@ -10,33 +10,34 @@ import triton.language as tl
 from torch import Tensor
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from nalm.engine.images.fused import BESIDE, GROUP
+from nalm.engine.images.fused import GROUP
 from nalm.engine.images.kernels import configs, precision
 
 
 @triton.jit
-def _unpool(g, which, u, sums, many, beside, block: tl.constexpr):
-    """Write gradients before the pooling, 4 x 64 of a pooled pixel, and sums over each block of pixels.
+def _unpool(h, w, which, u, sums, images, block: tl.constexpr, precision: tl.constexpr):
+    """Write gradients before the pooling, 4 x 64 of one pooled pixel of a block of images, and their sums.
 
     A row and a column of zeros lie before every image, so that a pixel's neighbours are at the same distance from it
-    everywhere; the last run writes the zeros behind the last image.
+    everywhere. The gradient of the pooled pixel itself is a product with 64 columns of the linear layer behind it.
     """
-    run = tl.program_id(1).to(tl.int64)
-    row = tl.program_id(0) * block + tl.arange(0, block)
-    image, place = row // 169, row % 169
+    place, run = tl.program_id(0), tl.program_id(2).to(tl.int64)
     py, px = place // 13 - 1, place % 13 - 1
-    c = tl.arange(0, 64)
-    seen = ((row < many) & (py >= 0) & (px >= 0))[:, None]
-    at = run * (many // 169 * 9216) + (image * 144 + py * 12 + px)[:, None] * 64 + c[None, :]
-    value = tl.load(g + at, mask=seen, other=0.0)
-    source = tl.load(which + at, mask=seen, other=4)
-    out = u + (run * many + row)[:, None] * 256 + c[None, :]
-    last = run == tl.num_programs(1) - 1
-    own = (row < tl.where(last, many + beside, many))[:, None]
+    pixel = tl.maximum(py, 0) * 12 + tl.maximum(px, 0)
+    row = tl.program_id(1) * block + tl.arange(0, block)
+    k, c = tl.arange(0, 128), tl.arange(0, 64)
+    inside = (row < images)[:, None]
+    at = which + run * images * 9216 + (row[:, None] * 9216 + pixel * 64 + c[None, :])
+    source = tl.load(at, mask=inside & (py >= 0) & (px >= 0), other=4)
+    above = tl.load(h + run * images * 128 + (row[:, None] * 128 + k[None, :]), mask=inside, other=0.0)
+    column = tl.load(w + run * (128 * 9216) + (k[:, None] * 9216 + pixel * 64 + c[None, :]))
+    value = tl.dot(above, column, input_precision=precision).to(u.dtype.element_ty)
+    out = u + run * images * (169 * 256) + (row[:, None] * (169 * 256) + place * 256 + c[None, :])
     for i in tl.static_range(4):
-        tl.store(out + i * 64, tl.where(source == i, value, 0.0).to(value.dtype), mask=own)
+        tl.store(out + i * 64, tl.where(source == i, value, 0.0).to(value.dtype), mask=inside)
     total = tl.sum(tl.where(source < 4, value, 0.0).to(tl.float32), 0)
-    tl.store(sums + (run * tl.num_programs(0) + tl.program_id(0)) * 64 + c, total)
+    part = (run * tl.num_programs(1) + tl.program_id(1)) * 169 + place
+    tl.store(sums + part * 64 + c, total)
 
 
 def _set_boxes(arguments) -> None:
@@ -153,9 +154,10 @@ def _weights(u, x, dw, many, size: tl.constexpr, block: tl.constexpr, precision:
     tl.store(out + 32768, three)
 
 
-def unpool(g: Tensor, which: Tensor, u: Tensor, sums: Tensor) -> None:
-    """Fill u (runs x n x 169 + 14, 256) and sums (runs, parts, 64) from gradients (runs, n, 144, 64)."""
-    _unpool[(sums.shape[1], len(g))](g, which, u, sums, g.shape[1] * 169, BESIDE, block=GROUP)
+def unpool(h: Tensor, w: Tensor, which: Tensor, u: Tensor, sums: Tensor) -> None:
+    """Fill u (runs x n x 169, 256) and sums (runs, parts, 64) from gradients h (runs, n, 128) of a linear layer."""
+    grid = (169, sums.shape[1] // 169, len(h))
+    _unpool[grid](h, w, which, u, sums, h.shape[1], block=GROUP, precision=precision(), num_warps=8)
 
 
 def first_gradient(u: Tensor, w: Tensor, x: Tensor, images: Tensor, out: Tensor) -> None:

@@ -81,16 +81,12 @@ class Classifier(nn.Module):
 
     def decide(self, features: Tensor) -> Tensor:
         """Logits (*runs, batch, classes) of what the convolutions found, (*runs, batch, features)."""
-        return self._classify(self.dropout1(features), self.fc1.weight)
-
-    def decide_by_pixel(self, features: Tensor) -> Tensor:
-        """Logits of features that are pixel by pixel, not channel by channel, and that went through a dropout."""
-        return self._classify(features, self.fc1.weight.unflatten(-1, (64, -1)).mT.flatten(-2))
-
-    def _classify(self, features: Tensor, weight: Tensor) -> Tensor:
         p = self.precision
-        x = torch.relu(affine(features, weight.to(p), self.fc1.bias.to(p)))
-        return affine(self.dropout2(x.float()), self.fc2.weight, self.fc2.bias)
+        return self.conclude(affine(self.dropout1(features), self.fc1.weight.to(p), self.fc1.bias.to(p)))
+
+    def conclude(self, hidden: Tensor) -> Tensor:
+        """Logits of the outputs of the first linear layer, (*runs, batch, 128)."""
+        return affine(self.dropout2(torch.relu(hidden).float()), self.fc2.weight, self.fc2.bias)
 
 
 def softargmax(logits: Tensor, first: int = 0) -> Tensor:

@@ -15,7 +15,7 @@ from torch.func import grad
 from nalm.engine import optim
 from nalm.engine.compiler import Compiler, Methods
 from nalm.engine.graphs import Graphs
-from nalm.engine.images.convolutions import NAMES, form
+from nalm.engine.images.convolutions import LINEAR, NAMES, form
 from nalm.engine.images.data import normalised
 from nalm.engine.images.program import Member
 from nalm.engine.images.readers import softargmax
@@ -24,7 +24,7 @@ from nalm.engine.step import grown, start_and_slope, update
 from nalm.losses import loss as find_loss
 
 Tensors = dict[str, Tensor]
-DECIDE = "decide_by_pixel"  # the part of a reader behind its convolutions
+WITH = (*NAMES, *LINEAR)  # weights that a form takes
 
 
 class Together(Stacked):
@@ -38,8 +38,8 @@ class Together(Stacked):
         self.graphs = Graphs(self.device, self.stream)
         self.compiler = Compiler(compiled and self.device.type == "cuda")
         self.convolve = form(convolutions)
-        self.decide = Methods(first.network.get_submodule("reader"), DECIDE)
-        self.quiet = Methods(first.judge.get_submodule("reader"), DECIDE)
+        self.decide = Methods(first.network.get_submodule("reader"), "conclude")
+        self.quiet = Methods(first.judge.get_submodule("reader"), "conclude")
         self._count = self._counted()
         self._steps: dict[str, Callable[..., object]] = {}
 
@@ -77,29 +77,29 @@ class Together(Stacked):
             y = self.layout.target(shared["digits"][rows].flatten(0, 1)).unflatten(0, (runs, -1))
             x = normalised(shared["images"][rows]).flatten(1, 2).to(self.precision)
             draw = noise[READER + "dropout1.noise.key"], at
-            found, pull = self.convolve(_inside(params, NAMES), x, draw)
+            hidden, pull = self.convolve(_inside(params, WITH), x, draw)
 
-            def objective(features: Tensor, p: Tensors) -> Tensor:
-                read = self._read(self.decide, features, p, noise, at)
+            def objective(hidden: Tensor, p: Tensors) -> Tensor:
+                read = self._read(self.decide, hidden, p, noise, at)
                 terms = [
                     self._loss(kind, loss, read[kind.part], y[kind.part], p, noise, at) for kind in self.kinds
                 ]
                 return torch.cat(terms).sum()
 
-            rest = {n: p for n, p in params.items() if n.removeprefix(READER) not in NAMES}
-            back, gradients = grad(objective, argnums=(0, 1))(found, rest)
+            rest = {n: p for n, p in params.items() if n.removeprefix(READER) not in WITH}
+            back, gradients = grad(objective, argnums=(0, 1))(hidden, rest)
             gradients |= {READER + n: g.to(params[READER + n].dtype) for n, g in pull(back).items()}
             gradients = self._changed({n: gradients[n] for n in params}, params)
             update(params, gradients, slots, (rule, t["lr"]), at, self._project)
 
         return step
 
-    def _read(self, decide: Methods, features: Tensor, p: Tensors, noise: Tensors, at: Tensor) -> Tensor:
-        """Return the digits (runs, batch, 2) of features of all images, (runs, 2 x batch, ...)."""
+    def _read(self, decide: Methods, hidden: Tensor, p: Tensors, noise: Tensors, at: Tensor) -> Tensor:
+        """Return the digits (runs, batch, 2) of outputs of the first linear layer, (runs, 2 x batch, 128)."""
         keys = {n.removeprefix(READER): k for n, k in noise.items() if n.startswith(READER)}
         counters = {n.removesuffix("key") + "counter": at.expand(len(self.members)) for n in keys}
         own = {n.removeprefix(READER): t for n, t in p.items() if n.startswith(READER)}
-        logits = decide(DECIDE, {**own, **keys, **counters}, features)
+        logits = decide("conclude", {**own, **keys, **counters}, hidden)
         return softargmax(logits, self.first).unflatten(1, (-1, 2))
 
     @staticmethod
@@ -172,8 +172,8 @@ class Together(Stacked):
             place = s["offset"] + s["grid"]
             rows, kept = s["rows"][:, place], s["kept"][:, place].unsqueeze(-1)
             x = normalised(shared["images"][rows]).flatten(1, 2).to(self.precision)
-            found, _ = self.convolve(_inside(params, NAMES), x, None)
-            read = self._read(self.quiet, found, params, {}, at)
+            hidden, _ = self.convolve(_inside(params, WITH), x, None)
+            read = self._read(self.quiet, hidden, params, {}, at)
             outputs = [
                 kind.judge("forward", {**kind.own(params), **kind.own(noise)}, read[kind.part])
                 for kind in self.kinds

@@ -131,7 +131,8 @@ def difference(convolutions: str, precision: str, device: torch.device, images: 
     shapes = {"conv1": (2, 32, 1, 3, 3), "conv2": (2, 64, 32, 3, 3)}
     weights = {f"{n}.weight": drawn(*shape, size=0.2) for n, shape in shapes.items()}
     weights |= {f"{n}.bias": drawn(*shape[:2], size=0.2) for n, shape in shapes.items()}
-    x, pushed = drawn(2, images, 28, 28), drawn(2, images, 9216)
+    weights |= {"fc1.weight": drawn(2, 128, 9216, size=0.01), "fc1.bias": drawn(2, 128, size=0.01)}
+    x, pushed = drawn(2, images, 28, 28), drawn(2, images, 128)
     kind = torch.bfloat16 if precision == "bfloat16" else torch.float32
     with products_in("float32"):
         _, pull = form("each")(weights, x, None)

@@ -33,11 +33,12 @@ for draw in ((None, None), (draws.keys([4, 5], "dropout"), torch.tensor(7, dtype
     found, source = torch.full_like(y, torch.nan), torch.empty_like(which)
     kernels._forward.fn[(5, 2)](x, fused.packed(w), b, *draw, found, source, 288, block=64, precision="ieee")
     assert near(found, y) and float((source != which).float().mean()) < 1e-3
-g, back = torch.randn(y.shape, generator=chance), fused.packed_back(w)
-u, sums = fused.unpooled(g, which)
-found, parts = torch.full_like(u, torch.nan), torch.full((2, 6, 64), torch.nan)
-kernels_back._unpool[(6, 2)](g, which, found, parts, 338, fused.BESIDE, block=64)
-assert torch.equal(found, u) and near(parts.sum(1), sums[:, 0])
+h, back = torch.randn(2, 2, 128, generator=chance), fused.packed_back(w)
+fc = torch.randn(2, 128, 9216, generator=chance)
+u, sums = fused.unpooled(h, fc, which)
+found, parts = torch.full_like(u, torch.nan), torch.full((2, 169, 64), torch.nan)
+kernels_back._unpool[(169, 1, 2)](h, fc, which, found, parts, 2, block=16, precision="ieee")
+assert near(found, u) and near(parts.sum(1), sums[:, 0]) and torch.equal(found == 0, u == 0)
 out = torch.full((2, 3, 128, 32), torch.nan)
 for deep in (64, 32):
     boxed = Box.from_tensor(u, [64, deep]), Box.from_tensor(back.view(-1, 64), [deep, 64])

@@ -8,7 +8,7 @@ from nalm.config import Layer, TwoDigits, grid
 from nalm.engine import Run, populations, product
 from nalm.engine.images import ImageTrainer
 from nalm.engine.images.convolutions import FORMS, fastest, form
-from nalm.engine.images.dropped import kept_pixels
+from nalm.engine.images.dropped import kept_features
 from nalm.engine.images.program import ImageProgram, Member
 from nalm.engine.images.readers import Dropout
 from nalm.engine.images.together import Together
@@ -46,6 +46,8 @@ def random_weights(generator):
         "conv1.bias": drawn(2, 32),
         "conv2.weight": drawn(2, 64, 32, 3, 3),
         "conv2.bias": drawn(2, 64),
+        "fc1.weight": drawn(2, 128, 9216) / 20,
+        "fc1.bias": drawn(2, 128),
     }
 
 
@@ -54,9 +56,9 @@ def random_weights(generator):
 def test_every_form_of_the_convolutions_computes_the_same(name, draw):
     generator = torch.Generator().manual_seed(1)
     weights, x = random_weights(generator), torch.randn(2, 3, 28, 28, generator=generator)
-    gradient = torch.randn(2, 3, 9216, generator=generator)
-    (features, pull), (found, ours) = form("each")(weights, x, draw), form(name)(weights, x, draw)
-    torch.testing.assert_close(found, features, rtol=1e-4, atol=1e-4)
+    gradient = torch.randn(2, 3, 128, generator=generator)
+    (hidden, pull), (found, ours) = form("each")(weights, x, draw), form(name)(weights, x, draw)
+    torch.testing.assert_close(found, hidden, rtol=1e-4, atol=1e-4)
     wanted, pulled = pull(gradient), ours(gradient)
     for part, value in weights.items():
         assert pulled[part].shape == value.shape
@@ -69,8 +71,8 @@ def test_the_features_that_a_batch_leaves_out_are_those_of_the_dropout_layer():
         draws.keys([4, 5], "dropout"),
         torch.full((2,), 7, dtype=torch.int32),
     )
-    wanted = layer(torch.ones(2, 3, 9216)).unflatten(2, (64, 144)).mT != 0
-    stay = kept_pixels((draws.keys([4, 5], "dropout"), torch.tensor(7, dtype=torch.int32)), 3)
+    wanted = layer(torch.ones(2, 3, 9216)) != 0
+    stay = kept_features((draws.keys([4, 5], "dropout"), torch.tensor(7, dtype=torch.int32)), 3)
     assert torch.equal(stay, wanted) and 0.7 < float(stay.float().mean()) < 0.8
 
 
