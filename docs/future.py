@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from future_runs import NOT_SHIPPED, by_seed, codes, paired, selection
+from future_runs import NOT_SHIPPED, by_seed, codes, coefficients, discreteness, paired, selection
 from tables import table
 
 from nalm.config import Case, Task
@@ -122,14 +122,53 @@ def alone() -> str:
     return table(head, lines) if lines else NOT_SHIPPED.format(name="beyond/own-unit")
 
 
+def exchanged() -> str:
+    """Return the NSPU with squared errors, and published units with its losses, over the nine ranges."""
+    name = "beyond/own-unit-losses"
+    found = measured(name)
+    tasks = {_task(m) for m in found}
+    found += [m for m in measured("beyond/own-unit") if _task(m) in tasks]
+    groups: dict[tuple[str, str, str], list[Measured]] = {}
+    for m in found:
+        groups.setdefault((m.operation, m.unit, m.recipe.loss), []).append(m)
+    lines = [
+        (
+            operation,
+            f"`{unit}`",
+            f"`{loss}`",
+            f"{sum(map(solved, own)):,} of {sum(m.n for m in own):,}",
+            ", ".join(f"`{m.train}` {m.success.estimate:.2f}" for m in own if m.success.estimate < 0.99)
+            or "none",
+        )
+        for (operation, unit, loss), own in sorted(groups.items())
+    ]
+    head = ("operation", "unit", "loss", "solved runs", "ranges below 0.99")
+    if not lines or not tasks:
+        return NOT_SHIPPED.format(name=name)
+
+    def share(ours: bool, *losses: str) -> str:
+        own = [m for m in found if (m.unit == "NSPU") == ours and m.recipe.loss in losses]
+        return f"{sum(map(solved, own)):,} of {sum(m.n for m in own):,}"
+
+    answer = (
+        f"Answer: with the losses of `paths`, published units solve {share(False, 'centred', 'log')} runs, with squared\n"
+        f"errors {share(False, 'mse')}; the NSPU solves {share(True, 'paths')} with its loss and\n"
+        f"{share(True, 'mse')} with squared errors.\n"
+    )
+    return f"{table(head, lines)}\n{answer}"
+
+
 TABLES = {
     "future_noise": noise,
     "future_division": lambda: by_loss("beyond/two-layer-division"),
     "future_scientific": lambda: by_loss("beyond/scientific"),
     "future_selection": selection,
     "future_codes": codes,
+    "future_coefficients": coefficients,
+    "future_discreteness": discreteness,
     "future_unit": own_unit,
     "future_alone": alone,
+    "future_losses": exchanged,
 }
 
 

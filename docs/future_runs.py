@@ -81,6 +81,35 @@ def _code(formula: str, shared: bool) -> str:
     return texts[0] if shared or len(set(texts)) == 1 else " and ".join(texts)
 
 
+def coefficients(found: Sequence[Tally] | None = None) -> str:
+    """Return how often inputs and coefficients are found, and the commonest formula."""
+    name, lines = "beyond/coefficients", []
+    for tally in counted(name) if found is None else found:
+        case = tally.case
+        penalty = "L0" if case.recipe.penalties else "L1" if case.recipe.l1 else "none"
+        formula, count = tally.formulas[0] if tally.formulas else ("", 0)
+        shown = f"`{formula}` {count:,}" if formula and count > 1 else "no common one"
+        solved = f"{tally.solved:,} of {tally.runs:,}"
+        units = " and ".join(f"`{layer.unit}`" for layer in case.model)
+        lines.append((case.operation.replace("_", " "), units, penalty, f"`{case.train}`", solved, shown))
+    head = ("operation", "model", "penalty", "range", "solved", "commonest formula")
+    return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
+
+
+def discreteness(found: Sequence[Tally] | None = None) -> str:
+    """Return the median test errors of units that were trained on noisy targets."""
+    name, cells = "beyond/discreteness", dict[tuple[str, str, str], dict[float, str]]()
+    for tally in counted(name) if found is None else found:
+        case = tally.case
+        snapped = "drawn to the grid" if case.recipe.penalties else "free"
+        key = case.operation.replace("_", " "), f"`{case.model[0].unit}`", snapped
+        cells.setdefault(key, {})[case.task.noise] = f"{tally.errors['test'].median.estimate:.1e}"
+    noises = sorted({noise for cell in cells.values() for noise in cell})
+    lines = [(*key, *(cell.get(noise, "") for noise in noises)) for key, cell in sorted(cells.items())]
+    head = ("operation", "unit", "weights", *(f"noise {noise:g}" for noise in noises))
+    return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
+
+
 def selection(found: Sequence[Tally] | None = None) -> str:
     """Return how many of the 16 compositions each way of selecting solves, over seeds."""
     name, lines = "beyond/selection", []

@@ -101,6 +101,15 @@ LISTS: dict[str, Operation] = {
 }
 
 
+# with coefficients that are on no grid, for units that learn them
+WEIGHTED: dict[str, Operation] = {
+    operation.name: operation
+    for operation in (
+        Operation("weighted_sum", "w+", 2, "arithmetic", lambda a, b: 0.37 * a + 2.6 * b),
+        Operation("weighted_ratio", "w÷", 2, "arithmetic", lambda a, b: 2.6 * a / b),
+    )
+}
+
 SYSTEMS = ("fractional_sir",)  # differential equations to be found from a trajectory
 
 
@@ -153,7 +162,7 @@ def operation(name: str) -> Operation:
     """
     if name in COMPOSITIONS:
         return COMPOSITIONS[name]
-    known = OPERATIONS | LISTS
+    known = OPERATIONS | LISTS | WEIGHTED
     if name not in known:
         raise unknown("operation", name, known)
     return known[name]

@@ -100,9 +100,12 @@ def test_the_page_says_what_the_tables_show(future):
         if line.endswith(("better |", "difference |", "worse |"))
     ]
     better, worse = (sum(line.endswith(f"| {word} |") for line in cells) for word in ("better", "worse"))
-    assert f"in {better} of {len(cells)} cells more often than the best published unit" in text
+    text = " ".join(text.split())
+    assert f"in {better} of {len(cells)} cells more often solved than the best published unit" in text
     assert f"in {worse} less often" in text
-    assert all("1,000\u00a0of\u00a01,000 | " in line.split(" | ", 5)[5] for line in cells)
+    ours = [int(words[5].split(" of ")[0].replace(",", "")) for words in lines_of(future.own_unit())]
+    whole = ours.count(1_000)
+    assert f"all 1,000 runs in {whole} of these cells and at least {min(ours)} in the others" in text
     noise = [
         line for line in future.noise().splitlines() if line.endswith(("better |", "difference |", "worse |"))
     ]
@@ -147,3 +150,59 @@ def test_runs_that_are_known_seed_by_seed_are_compared_in_pairs(future):
     assert paired(a, b, 12) == pytest.approx(2 * 0.5**8)  # McNemar: 8 of 8 pairs that differ favour a
     assert paired(a, b, 1_000) is None and paired(a, {}, 12) is None
     assert paired(a, dict.fromkeys(range(1, 13), True), 12) is None
+
+
+def test_units_and_losses_are_exchanged_on_the_same_tasks(future, monkeypatch):
+    cases = EXPERIMENTS["beyond/own-unit-losses"].cases
+    tasks = {case.task for case in EXPERIMENTS["beyond/own-unit"].cases}
+    assert {case.task for case in cases} <= tasks and len({case.task for case in cases}) == 36
+    ours = [row("beyond/own-unit-losses", c, 5 if str(c.train) == "U[1,2)" else 10, 10) for c in cases]
+    with_own = [row("beyond/own-unit", c, 10, 10) for c in EXPERIMENTS["beyond/own-unit"].cases]
+    monkeypatch.setattr(future, "shipped_rows", lambda: (*ours, *with_own))
+    found = future.exchanged().replace("\u00a0", " ")
+    assert "published units solve 340 of 360 runs, with squared\nerrors 340 of 360;" in found
+    lines = [line for line in found.splitlines()[2:] if line.startswith("|")]
+    assert lines[0] == "| add | `NAU` | `centred` | 85 of 90 | `U[1,2)` 0.50 |"
+    assert "| add | `NSPU` | `paths` | 90 of 90 | none |" in lines and len(lines) == 4 * 4
+
+
+def test_coefficients_and_noise_are_told_by_model(future):
+    case = EXPERIMENTS["beyond/coefficients"].cases[0]
+    (line,) = future.coefficients([tallied(case, [True, True, False], "0.37*a + 2.6*c")]).splitlines()[2:]
+    assert line.replace("\u00a0", " ").endswith(
+        "| `CoefficientUnit` | L0 | `U[-2,2)` | 2 of 3 | `0.37*a + 2.6*c` 3 |"
+    )
+    noisy = EXPERIMENTS["beyond/discreteness"].cases
+    lines = future.discreteness([tallied(case, [True]) for case in noisy]).splitlines()
+    assert lines[0].endswith("| noise 0.01 | noise 0.1 | noise 1 |") and len(lines) == 2 + 6
+    assert "| add | `NAU` | drawn to the grid | 0.0e+00 | 0.0e+00 | 0.0e+00 |" in lines
+
+
+def test_the_page_says_which_codes_and_compositions_are_found(future):
+    text = " ".join((DOCS / "future-work.md").read_text("utf-8").split())
+    cells = {tuple(words[:4]): words for words in lines_of(future.codes())}
+    powers = {
+        value: cells["divide", "`ModifiedRealNPU`", "shared", value][6]
+        for value in ("softargmax", "bounded", "free")
+    }
+    counts = {value: dict(part.split(": ") for part in codes.split("; ")) for value, codes in powers.items()}
+    assert (
+        f"learn c/k ({counts['softargmax']['c/k']} of 1,000 with softargmax, {counts['bounded']['c/k']} bounded, "
+        f"{counts['free']['c/k']} free)"
+    ) in text
+    given = cells["divide", "divide (given)", "shared", "softargmax"]
+    assert given[4] == f"{given[5]} of 1,000" and f"all {given[5]} solved runs read the digits" in text
+    assert all(cells[key][5] == "0" for key in cells if key[2] == "separate")
+    ways = {words[0]: words for words in lines_of(future.selection())}
+    whole = {way: words[4].split(" ")[0] for way, words in ways.items()}
+    few, many = (whole[f"{count} experts of equal load"] for count in (16, 64))
+    assert f"in a share of {few} of the seeds, with four starts each in {many};" in text
+    assert {share for way, share in whole.items() if "experts" not in way} == {"0.00"}
+    assert f"({ways['no draws, entropy penalised late'][2]} of 16 on average)" in text
+    assert f"clipped gradients ({ways['Adam, clipped gradients'][2]})" in text
+
+
+def lines_of(table):
+    """The cells of a table, row by row."""
+    rows = [line for line in table.replace("\u00a0", " ").splitlines()[2:] if line.startswith("|")]
+    return [row.strip("| ").split(" | ") for row in rows]

@@ -189,6 +189,7 @@ COMBINED: dict[
     "sample": lambda case: f"{case.task.sample} rows" if case.task.sample else "",
     "data": lambda case: "authors' data" if case.task.data == "authors" else "",
     "list": lambda case: f"lists of {case.task.test_inputs}" if case.task.test_inputs else "",
+    "label_noise": lambda case: f"noise {case.task.noise:g}" if case.task.noise else "",
     "test": lambda case: f"to {case.test}",
     "metric": lambda case: "snapped" if case.threshold.metric == "rule" else "",
     "threshold": lambda case: f"{case.threshold.kind} threshold",
@@ -214,7 +215,7 @@ ORDER = (  # of texts in a label; a new one comes last
         "list",
     ),
     *("test", "metric", "threshold", "lr", "optimiser", "schedule", "penalties", "ramps", "l1", "l2", "clip"),
-    *("gradient_noise", "batch", "steps", "norm"),
+    *("gradient_noise", "batch", "steps", "norm", "label_noise"),
 )
 
 

@@ -61,7 +61,8 @@ class Arithmetic(_OfOperands):
     operand positions and evaluation sets from the generators of the published code. ``scaling`` shows the model
     scaled inputs and scales its outputs back, by the statistics of training data; with ``minmax-evaluated`` the width
     of inputs is that of the data that is evaluated. ``grids`` asks at the end for the mean absolute error of an
-    operation over every point of a grid, ``counts`` for how many parameters exceed a size.
+    operation over every point of a grid, ``counts`` for how many parameters exceed a size. ``noise`` is the standard
+    deviation of normal noise on training targets, in standard deviations of the targets of a batch.
     """
 
     sample: int = 0
@@ -69,9 +70,11 @@ class Arithmetic(_OfOperands):
     scaling: Literal["", "minmax", "minmax-evaluated", "zscore"] = ""
     grids: tuple[tuple[str, Range], ...] = ()
     counts: tuple[float, ...] = ()
+    noise: float = 0.0
 
     def check(self) -> None:
         super().check()
+        require(self.noise >= 0, f"Noise on targets is 0 or more, got {self.noise!r}.")
         gold = "A gold threshold is measured on the published test set: it needs data='authors'."
         require(self.threshold.kind != "gold" or self.data == "authors", gold)
         require(self.sample >= 0, f"A sample has 0 or more rows, got {self.sample}.")
@@ -83,7 +86,7 @@ class Arithmetic(_OfOperands):
 
     def simulated(self) -> Self:
         """Return the task as fresh batches of numbers that are not scaled."""
-        return self.replace(train=Range(), sample=0, data="draws", scaling="", grids=(), counts=())
+        return self.replace(train=Range(), sample=0, data="draws", scaling="", grids=(), counts=(), noise=0.0)
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,7 @@ class StoredCase(Value):
     digits: StoredDigits | None = added_later(None)  # noqa: RUF009
     digest: str = added_later("")  # of rows of one's own
     outputs: int = added_later(1)
+    noise: float = added_later(0.0)
 
     @property
     def kind(self) -> type[Task]:

@@ -41,6 +41,7 @@ class Task(Value):
     test_inputs: int = 0
     grids: tuple[tuple[str, Range], ...] = ()
     counts: tuple[float, ...] = ()
+    noise: float = 0.0
 
     source: Literal["", "mnist", "drawn"] = ""  # of images
     lengths: tuple[int, ...] = ()  # of sequences of images in the test
@@ -58,7 +59,7 @@ class Task(Value):
     untrained: tuple[str, ...] = ("weight_decay",)  # fields of a recipe that the trainer does not know
     # fields that may differ between the runs of one program, as far as ``shape`` allows; others must be equal
     per_run: tuple[str, ...] = (
-        *("operation", "train", "test", "subset", "overlap", "subsets", "operands", "threshold"),
+        *("operation", "train", "test", "subset", "overlap", "subsets", "operands", "threshold", "noise"),
     )
 
     @property
@@ -111,6 +112,7 @@ class Task(Value):
         return (
             (self.train.family, self.test.family, self.threshold.metric),
             len(self.operands) or self.subsets,
+            self.noise > 0,
             self.subset > 1
             or bool(self.operands),  # which inputs are added up is numbers; whether any are is not
         )

@@ -9,6 +9,7 @@ from nalm.networks.attachment import attach as attach
 from nalm.networks.callbacks import lightning_callback as lightning_callback
 from nalm.networks.callbacks import transformers_callback as transformers_callback
 from nalm.networks.coded import CodedUnit as CodedUnit
+from nalm.networks.coefficients import CoefficientUnit as CoefficientUnit
 from nalm.networks.composite import Composite as Composite
 from nalm.networks.diagnosis import Fault as Fault
 from nalm.networks.diagnosis import diagnose as diagnose
@@ -40,6 +41,6 @@ NETWORKS: dict[str, type[Unit]] = {
     network.__name__: network
     for network in (
         *(Stack, GatedStack, Selector, FrozenSelector, Smallest, Counter, Paths),
-        *(CodedUnit, RoutedSelector, ExpertSelector),
+        *(CodedUnit, RoutedSelector, ExpertSelector, CoefficientUnit),
     )
 }

@@ -32,6 +32,17 @@ def test_certified_parameters_are_met_without_start_values(name):
     assert float(np.sum((np.array(p["y"]) - evaluate(node, x)) ** 2)) == pytest.approx(p["rss"], rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    "seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)]
+)
+def test_peaks_that_overlap_are_found_in_the_order_of_their_places(seed):
+    x = np.linspace(0, 250, 125)[:, None]
+    form = "a*exp(-b*x) + c*exp(-(x - d)**2/e**2) + f*exp(-(x - g)**2/h**2)"
+    truth = {"a": 99.0, "b": 0.011, "c": 101.0, "d": 112.0, "e": 23.0, "f": 74.0, "g": 148.0, "h": 20.0}
+    y = evaluate(read_form(form, ["x"]).node(truth), x)
+    assert fit_form(form, x, y, ["x"], seed=seed).values == pytest.approx(truth, rel=1e-6)
+
+
 def test_start_values_and_given_errors():
     x = np.linspace(0, 5, 20)[:, None]
     y = 3 * np.exp(-0.7 * x[:, 0]) + 0.01 * np.random.default_rng(0).standard_normal(20)

@@ -67,7 +67,7 @@ PAIRS = {**DIGITS, "operation": "add", "samples": 9, "folds": 4, "exact": "round
 TASKS = {  # a task of every kind, and another value for each of its fields
     Arithmetic("multiply", Range(1, 2), Range(2, 6), inputs=8, subset=3): {
         **OPERANDS,
-        **{"sample": 1, "data": "authors", "scaling": "zscore", "counts": (1e-3,)},
+        **{"sample": 1, "data": "authors", "scaling": "zscore", "counts": (1e-3,), "noise": 0.1},
         "grids": (("multiply", Range(0, 1, "grid")),),
     },
     Recurrent("multiply", Range(1, 2), Range(2, 6), inputs=8, subset=3): {**OPERANDS, "times": (2, 3)},

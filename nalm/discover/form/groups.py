@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from nalm.discover.form.fit import FormModel, fit_form
+from nalm.discover.form.fit import fit_form
+from nalm.discover.form.model import FormModel
 from nalm.discover.form.text import Form, read_form
 from nalm.discover.grouped.joint import Joint
 from nalm.discover.law.expression import Array

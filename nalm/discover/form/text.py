@@ -103,3 +103,19 @@ def _expression(tree: ast.AST, names: dict[str, None]) -> sympy.Expr:
     raise NALMError(
         f"A form is made of names, numbers, + - * / ** and functions, not {ast.unparse(tree)[:60]!r}."
     )
+
+
+def exchangeable(form: Form) -> list[list[list[int]]]:
+    """Return the terms of a sum that differ in their parameters alone: for each such form, those of every term.
+
+    >>> exchangeable(read_form("a*exp(-k*x) + b*exp(-m*x) + c", ["x"]))
+    [[[0, 1], [2, 3]]]
+    """
+    parameters = [symbol(n) for n in form.parameters]
+    alike: dict[sympy.Expr, list[list[int]]] = {}
+    for term in sympy.Add.make_args(form.expression):
+        own = [i for i, p in enumerate(parameters) if p in term.free_symbols]
+        names = {parameters[i]: sympy.Symbol(f"parameter{n}") for n, i in enumerate(own)}
+        alike.setdefault(term.subs(names, simultaneous=True), []).append(own)
+    groups = [terms for terms in alike.values() if len(terms) > 1 and terms[0]]
+    return [terms for terms in groups if len({i for t in terms for i in t}) == sum(map(len, terms))]

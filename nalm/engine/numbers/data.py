@@ -17,6 +17,7 @@ EVALUATION, SEQUENCES = 10_000, 1_000  # rows of each evaluation set; fewer of s
 # inputs evaluated per call, where drawing them is part of the compiled step; on a GPU; where they are drawn first
 NUMBERS, LARGE, CACHED = 2**24, 2**27, 2**18
 SETS = ("validation", "test")
+LABELS = 9_999  # the index of noise on targets among the streams of noise
 
 Tensors = dict[str, Tensor]
 Sets = list[tuple[Tensor, Tensor]]  # inputs and targets of the validation and the test set
@@ -69,7 +70,11 @@ class Data:
 
     def settings(self) -> Tensors:
         """Return tensors that a step reads besides the settings of the runs."""
-        return {}
+        if not self.case.task.noise:
+            return {}
+        sizes = [case.task.noise for case in self.cases]
+        keys = draws.keys(self.seeds, "noise", LABELS, device=self.device)
+        return {"labels": keys, "noise": torch.tensor(sizes, device=self.device)}
 
     def batch(self, step: Tensor, s: Tensors) -> tuple[Tensor, Tensor]:
         """Return the batch (runs, batch, in) of a step and its targets; ``s`` are the settings of the runs."""
@@ -80,7 +85,16 @@ class Data:
                 s["rows"], step, self.case.recipe.batch, self.case.task.sample, self.case.inputs
             )
             x = self.train(s["train"], torch.zeros_like(step), rows).mT
-        return x, self.target(x)
+        y = self.target(x)
+        return x, self._noisy(y, step, s) if self.case.task.noise else y
+
+    @staticmethod
+    def _noisy(y: Tensor, step: Tensor, s: Tensors) -> Tensor:
+        """Return targets (runs, batch, out) with normal noise."""
+        position = torch.arange(y[0].numel(), dtype=torch.int32, device=y.device).reshape(y.shape[1:])
+        drawn = draws.stored(draws.normal(draws.bits(s["labels"], step, position), y.dtype))
+        spread = (y - y.mean(-2, keepdim=True)).square().mean(-2, keepdim=True).sqrt()
+        return y + s["noise"][:, None, None] * spread * drawn
 
     def _positions(self, words: Tensor) -> Tensor:
         """Return the positions of a batch; a GPU counts them, so that inputs are drawn and summed in one loop."""
