@@ -3,7 +3,16 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from future_runs import NOT_SHIPPED, by_seed, codes, coefficients, discreteness, paired, selection
+from future_runs import (
+    NOT_SHIPPED,
+    by_seed,
+    codes,
+    coefficients,
+    discreteness,
+    invalid,
+    paired,
+    selection,
+)
 from tables import table
 
 from nalm.config import Case, Task
@@ -151,8 +160,8 @@ def exchanged() -> str:
         return f"{sum(map(solved, own)):,} of {sum(m.n for m in own):,}"
 
     answer = (
-        f"Answer: with the losses of `paths`, published units solve {share(False, 'centred', 'log')} runs, with squared\n"
-        f"errors {share(False, 'mse')}; the NSPU solves {share(True, 'paths')} with its loss and\n"
+        f"Answer: with the losses of `paths`, published units solve {share(False, 'centred', 'log')} runs, with\n"
+        f"squared errors {share(False, 'mse')}; the NSPU solves {share(True, 'paths')} with its loss and\n"
         f"{share(True, 'mse')} with squared errors.\n"
     )
     return f"{table(head, lines)}\n{answer}"
@@ -166,6 +175,7 @@ TABLES = {
     "future_codes": codes,
     "future_coefficients": coefficients,
     "future_discreteness": discreteness,
+    "future_invalid": invalid,
     "future_unit": own_unit,
     "future_alone": alone,
     "future_losses": exchanged,

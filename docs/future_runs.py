@@ -110,6 +110,18 @@ def discreteness(found: Sequence[Tally] | None = None) -> str:
     return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
 
 
+def invalid(found: Sequence[Tally] | None = None) -> str:
+    """Return how often units learn to divide where some rows divide by 0."""
+    name, lines = "beyond/invalid-outputs", []
+    for tally in counted(name) if found is None else found:
+        case = tally.case
+        lost = f"{tally.diverged:,} of {tally.runs:,}"
+        words = f"`{case.model[0].unit}`", f"`{case.recipe.loss}`", f"`{case.train}`"
+        lines.append((*words, f"{tally.solved:,} of {tally.runs:,}", lost))
+    head = ("unit", "loss", "numbers", "solved", "ended in not-a-number")
+    return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
+
+
 def selection(found: Sequence[Tally] | None = None) -> str:
     """Return how many of the 16 compositions each way of selecting solves, over seeds."""
     name, lines = "beyond/selection", []

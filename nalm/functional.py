@@ -21,6 +21,7 @@ FLOAT32_EPS = torch.finfo(torch.float32).eps
 SATURATED = 40.0  # tanh and sigmoid of it are exactly 1 in float64
 CLOSED = -1000.0  # sigmoid of it is exactly 0 in float64
 TURNS = 3  # parts of a unit that rows of a batch show in turns
+TINY = 1e-30  # lower bound of a variance, against division by zero
 STEEP = 1e30  # a gate this steep is a step function
 
 
@@ -181,3 +182,17 @@ def turn(batch: int, device: torch.device | str) -> Tensor:
 def glorot(in_features: int, out_features: int) -> float:
     """Return the half width of the uniform distribution of Glorot and Bengio 2010 (gain 1)."""
     return math.sqrt(6 / (in_features + out_features))
+
+
+def residuals(v: Tensor, x: Tensor) -> Tensor:
+    """Return the residuals of each column of v after least squares on [1, x], with one step of refinement."""
+    x = x - x.mean(-2, keepdim=True)
+    x = x / x.square().mean(-2, keepdim=True).clamp_min(TINY).sqrt()
+    gram = x.mT @ x
+    ridge = 1e-6 * x.shape[-2] * torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)
+    factor = torch.linalg.cholesky_ex(gram + ridge).L  # never waits for the device, unlike cholesky
+    for _ in range(2):
+        v = v - v.mean(-2, keepdim=True)
+        half = torch.linalg.solve_triangular(factor, x.mT @ v, upper=False)
+        v = v - x @ torch.linalg.solve_triangular(factor.mT, half, upper=True)
+    return v

@@ -11,12 +11,12 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from nalm import functional as F
 from nalm.errors import NALMError, unknown
-from nalm.functional import FLOAT32_EPS, TURNS
+from nalm.functional import FLOAT32_EPS, TINY, TURNS
 
 Loss = Callable[[Tensor, Tensor, Tensor | None], Tensor]
 RESOLVED = 1e-4  # relative error of a mixture below which its size counts
-TINY = 1e-30  # lower bound of a variance, against division by zero
 
 
 def _check(prediction: Tensor, target: Tensor) -> None:
@@ -151,22 +151,8 @@ def projected(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) 
     if inputs is None or inputs.shape[-2] <= inputs.shape[-1] + 1:
         shape = None if inputs is None else tuple(inputs.shape)
         raise NALMError(f"The projected loss needs the inputs, with more rows than columns + 1; got {shape}.")
-    error, rest = residuals(torch.cat([prediction - target, target], -1), inputs).chunk(2, -1)
+    error, rest = F.residuals(torch.cat([prediction - target, target], -1), inputs).chunk(2, -1)
     return error.square().mean((-2, -1)) / rest.square().mean((-2, -1)).clamp_min(TINY)
-
-
-def residuals(v: Tensor, x: Tensor) -> Tensor:
-    """Return the residuals of each column of v after least squares on [1, x], with one step of refinement."""
-    x = x - x.mean(-2, keepdim=True)
-    x = x / x.square().mean(-2, keepdim=True).clamp_min(TINY).sqrt()
-    gram = x.mT @ x
-    ridge = 1e-6 * x.shape[-2] * torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)
-    factor = torch.linalg.cholesky_ex(gram + ridge).L  # never waits for the device, unlike cholesky
-    for _ in range(2):
-        v = v - v.mean(-2, keepdim=True)
-        half = torch.linalg.solve_triangular(factor, x.mT @ v, upper=False)
-        v = v - x @ torch.linalg.solve_triangular(factor.mT, half, upper=True)
-    return v
 
 
 def paths(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
@@ -227,9 +213,24 @@ def experts(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) ->
     return (each + shares.mean(-2) * each.detach()).sum(-1)
 
 
+def valid(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
+    """Mean squared error of the rows whose targets are finite numbers; the others, such as a / 0, are left out.
+
+    A network learns from it only if its own output for the others is finite: zero times infinity is not a number.
+
+    >>> import torch
+    >>> valid(torch.tensor([[2.0], [5.0], [3.0]]), torch.tensor([[1.0], [float("inf")], [3.0]]))
+    tensor(0.5000)
+    """
+    _check(prediction, target)
+    known = target.isfinite()
+    error = torch.where(known, prediction - torch.where(known, target, 0.0), 0.0)
+    return error.square().sum((-2, -1)) / known.sum((-2, -1)).clamp_min(1)
+
+
 LOSSES: dict[str, Loss] = {
     loss.__name__: loss
-    for loss in (mse, bce, pcc, pcc_sequential, mape, centred, log, projected, paths, asinh, experts)
+    for loss in (mse, bce, pcc, pcc_sequential, mape, centred, log, projected, paths, asinh, experts, valid)
 }
 # A loss that needs the network to see a function of x instead of x.
 SEES: dict[str, Callable[[Tensor], Tensor]] = {"log": torch.abs}

@@ -160,7 +160,7 @@ def test_units_and_losses_are_exchanged_on_the_same_tasks(future, monkeypatch):
     with_own = [row("beyond/own-unit", c, 10, 10) for c in EXPERIMENTS["beyond/own-unit"].cases]
     monkeypatch.setattr(future, "shipped_rows", lambda: (*ours, *with_own))
     found = future.exchanged().replace("\u00a0", " ")
-    assert "published units solve 340 of 360 runs, with squared\nerrors 340 of 360;" in found
+    assert "published units solve 340 of 360 runs, with\nsquared errors 340 of 360;" in found
     lines = [line for line in found.splitlines()[2:] if line.startswith("|")]
     assert lines[0] == "| add | `NAU` | `centred` | 85 of 90 | `U[1,2)` 0.50 |"
     assert "| add | `NSPU` | `paths` | 90 of 90 | none |" in lines and len(lines) == 4 * 4
@@ -206,3 +206,11 @@ def lines_of(table):
     """The cells of a table, row by row."""
     rows = [line for line in table.replace("\u00a0", " ").splitlines()[2:] if line.startswith("|")]
     return [row.strip("| ").split(" | ") for row in rows]
+
+
+def test_runs_that_end_in_no_number_are_counted(future):
+    case = EXPERIMENTS["beyond/invalid-outputs"].cases[2]
+    lost = [replace(o, case=case, outcome="diverged") for o in outcomes("NMU", [False] * 2)]
+    assert lines_of(future.invalid(tallies(lost))) == [
+        ["`ModifiedRealNPU`", "`mse`", "`[0,5)/1`", "0 of 2", "2 of 2"]
+    ]

@@ -191,7 +191,7 @@ COMBINED: dict[
     "list": lambda case: f"lists of {case.task.test_inputs}" if case.task.test_inputs else "",
     "label_noise": lambda case: f"noise {case.task.noise:g}" if case.task.noise else "",
     "test": lambda case: f"to {case.test}",
-    "metric": lambda case: "snapped" if case.threshold.metric == "rule" else "",
+    "metric": lambda case: "snapped" if case.threshold.metric in ("rule", "valid") else "",
     "threshold": lambda case: f"{case.threshold.kind} threshold",
     "optimiser": _optimiser,
     "penalties": _penalties,

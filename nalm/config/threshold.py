@@ -16,12 +16,14 @@ class Threshold(Value):
     ``widened`` counts one element more in each subset, as the script behind the published thresholds of two-layer
     tasks does. The test error is ``mse``, or for targets that are whole numbers (truth values, counts) the share of
     predictions that do not round to the target: ``mistakes``, or ``rule`` for those of the snapped network.
+    ``valid`` is the squared error of the snapped network where the target is finite; elsewhere, as for a / 0, a
+    prediction below 10,000 in magnitude counts as an error of 1, since it looks like a result.
     """
 
     kind: Literal["single", "sums", "fixed", "gold"] = "single"
     epsilon: float = 1e-5
     value: float = 1e-5
-    metric: Literal["mse", "mistakes", "rule"] = "mse"
+    metric: Literal["mse", "mistakes", "rule", "valid"] = "mse"
     widened: bool = False
 
     def check(self) -> None:

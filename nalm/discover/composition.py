@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from nalm import draws, losses
+from nalm import functional as F
 from nalm.discover.certificate import Certificate, certify
 from nalm.discover.fit.least_squares import solvable
 from nalm.discover.fit.snap import snapped
@@ -77,7 +78,7 @@ class Population:
         """Compute the projected loss of each start, with its last sum solved."""
         m = self.products()
         with torch.no_grad():  # at the solution the loss has no slope along it
-            rest = losses.residuals(torch.cat([m, self.target], -1), self.x)
+            rest = F.residuals(torch.cat([m, self.target], -1), self.x)
             inner, outer = rest[..., :-1], rest[..., -1:]
             gram = inner.mT @ inner
             ridge = 1e-12 * gram.diagonal(dim1=-2, dim2=-1).mean(-1)[:, None, None] + 1e-30

@@ -35,6 +35,7 @@ MODULES = (
     ("beyond", "future.codes"),
     ("beyond", "future.selection"),
     ("beyond", "future.coefficients"),
+    ("beyond", "future.invalid"),
     ("logic", "logic"),
     ("mnist", "mnist.two_digits"),
     ("mnist", "mnist.colour"),

@@ -21,7 +21,16 @@ METRICS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {  # of each prediction
     "mse": lambda prediction, y: (prediction - y).square(),
     "mistakes": lambda prediction, y: (prediction.round() != y).to(y.dtype),
     "rule": lambda prediction, y: (prediction.round() != y).to(y.dtype),
+    "valid": lambda prediction, y: _valid(prediction, y),
 }
+INVALID = 1e4  # an output of this magnitude does not look like a result
+
+
+def _valid(prediction: Tensor, y: Tensor) -> Tensor:
+    """Return squared errors of finite targets; of others, whether the prediction looks like a result."""
+    known = y.isfinite()
+    error = (prediction - torch.where(known, y, 0.0)).square()
+    return torch.where(known, error, (prediction.abs() < INVALID).to(y.dtype))
 
 
 def threshold(case: Case, device: torch.device | str = "cpu") -> float:

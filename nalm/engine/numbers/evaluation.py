@@ -13,6 +13,7 @@ from nalm.engine.model import Network, Tensors, exact, snapped
 from nalm.engine.numbers.data import SETS, Data, Sets
 from nalm.tasks.threshold import METRICS
 
+SNAPPED = ("rule", "valid")  # metrics of the snapped network in its exact form
 EVERY = 1_000  # steps between evaluations
 # Inputs in all evaluations of a training above which compiling them saves more seconds than it takes, on a CPU.
 WORTH_COMPILING = 2**28
@@ -27,7 +28,7 @@ class Evaluation:
         self._network = self._model().eval()
         self._judge = Methods(self._network, "forward", "sparsity_error", "meaning")
         self._exact = self._judge  # what is tested
-        if case.threshold.metric == "rule":
+        if case.threshold.metric in SNAPPED:
             self._exact = Methods(exact(self._model()).eval(), "forward")
         self._keys: Tensor | None = None
         self._grids: tuple[Tensor, ...] = ()
@@ -44,7 +45,7 @@ class Evaluation:
             self._grids = tuple(map(draws.packed, self.data.grids()))
         metrics = METRICS["mse"], METRICS[self.case.threshold.metric]
         judges, both = (self._judge, self._exact), (params, params)
-        if self.case.threshold.metric == "rule":  # the snapped network is tested
+        if self.case.threshold.metric in SNAPPED:  # the snapped network is tested
             both = params, snapped(self._network, params)
 
         def sets(start: Tensor, keys: Tensor, grids: tuple[Tensor, ...]) -> Sets:
