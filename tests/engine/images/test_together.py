@@ -1,5 +1,7 @@
 """Runs trained as one batch: the same steps and evaluations as one by one, whatever the form of the convolutions."""
 
+import importlib.util
+
 import pytest
 import torch
 
@@ -80,6 +82,17 @@ def test_another_form_gets_a_suggestion():
     with pytest.raises(NALMError, match="fused"):
         form("fusd")
     assert fastest("cpu", "") == "each"
+
+
+def test_without_descriptors_in_triton_a_form_of_torchs_own_is_used(monkeypatch):
+    def missing(name):
+        raise ModuleNotFoundError(name)
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
+    assert fastest("cuda", "bfloat16") == "fused"
+    for found in (missing, lambda name: None):  # no Triton, and an old one
+        monkeypatch.setattr(importlib.util, "find_spec", found)
+        assert fastest("cuda", "bfloat16") == "each"
 
 
 def test_a_batch_of_units_takes_the_steps_of_each_alone():
