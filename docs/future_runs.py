@@ -64,7 +64,7 @@ def codes(found: Sequence[Tally] | None = None) -> str:
         lines.append(
             (
                 *(tally.case.operation, unit, options["readers"], options["value"], solved),
-                f"{told['k']:,}",
+                f"{told['k']:,}" + (f" to {told['k'] + rest:,}" if rest else ""),
                 "; ".join(words),
             )
         )
