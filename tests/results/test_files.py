@@ -154,6 +154,7 @@ FEWER = {  # seeds that some of the cases have
     "thesis/ch6/losses/arithmetic": {5},
     "beyond/coefficients": {10},
     "beyond/discreteness": {10},
+    "beyond/invalid-outputs": {10},
     "beyond/noise-distributions": {10},
     "beyond/own-unit": {10},
     "beyond/own-unit-losses": {10},
