@@ -5,6 +5,7 @@ import pytest
 
 from nalm.discover import search
 from nalm.discover.certificate.lack_of_fit import f_test, structure
+from nalm.discover.certificate.verdict import Verdict
 from nalm.discover.fit.description_length import description_length, pruned, shortened, simplified
 from nalm.discover.law.expression import Input, Power, Sum, evaluate, numbers
 from nalm.discover.problem import Problem
@@ -124,3 +125,13 @@ def test_fifteen_rows_are_enough_for_one_column_and_too_few_for_chance():
     for _ in range(5):
         found = search(x, rng.standard_normal(15), stages=["additive", "power"])
         assert found.certificate.verdict == "none"
+
+
+@pytest.mark.parametrize(("level", "verdict"), [(0.01, Verdict.CONSISTENT), (0.03, Verdict.NONE)])
+def test_a_law_of_large_values_keeps_to_the_declared_noise(level, verdict):
+    """Of values that hardly vary additive and relative noise look alike; the declared size counts for both."""
+    rng = np.random.default_rng(4)
+    x = rng.uniform(20, 21, (300, 2))
+    y = x[:, 0] * x[:, 1]
+    y = y + level * np.std(y) * rng.standard_normal(300)
+    assert search(x, y, noise=0.01, max_time=30).certificate.verdict == verdict

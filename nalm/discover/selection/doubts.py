@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import chdtrc, fdtrc
 
-from nalm.discover.certificate.lack_of_fit import SIGNIFICANT, complaint, f_test, structure
+from nalm.discover.certificate.lack_of_fit import MARGIN, SIGNIFICANT, complaint, f_test, structure
 from nalm.discover.certificate.resolution import cancels
 from nalm.discover.certificate.smoothness import leftover
 from nalm.discover.fit.least_squares import refined
@@ -30,7 +30,7 @@ def doubt(found: Fitted, problem: Problem) -> str | None:
     if used(node) and rows_to_test(node, problem):
         if cancels(node, rows.x):
             return CANCELLED
-        if words := beyond_errors(rows.residual(node), found.count, rows):
+        if words := beyond_errors(rows.residual(node), found.count, rows) or beyond_declared(found, problem):
             return words
         seen = as_seen(problem, rows)
         law = rows.seen(node)
@@ -40,7 +40,7 @@ def doubt(found: Fitted, problem: Problem) -> str | None:
         law, _ = refined(law, x, y, np.ones(len(y)), free=rows.mask(found.free))
         words = complaint(law, seen)
         return words and f"{words} on {len(problem.held_y)} held-out rows"
-    return doubt_of_fit(node, found.count, rows, problem)
+    return beyond_declared(found, problem) or doubt_of_fit(node, found.count, rows, problem)
 
 
 def rows_to_test(node: Node, problem: Problem) -> int:
@@ -89,6 +89,16 @@ def beyond_errors(r: Array, k: int, rows: Observations) -> str | None:
         return None
     p = float(chdtrc(len(r) - k, np.sum(r**2)))
     return f"the residual is larger than the given errors (p = {p:.1g})" if p < SIGNIFICANT else None
+
+
+def beyond_declared(found: Fitted, problem: Problem) -> str | None:
+    """Test what a law leaves of y under relative noise, where the size that is declared is one of y itself."""
+    rows = found.rows
+    if not problem.noise or rows.noise != NoiseKind.RELATIVE:
+        return None
+    r = (rows.y - found.value) / (MARGIN * problem.noise * float(np.std(rows.y)))
+    p = float(chdtrc(len(r) - found.count, np.sum(r**2)))
+    return f"the residual is larger than the declared noise (p = {p:.1g})" if p < SIGNIFICANT else None
 
 
 def as_seen(problem: Problem, rows: Observations) -> Problem:
