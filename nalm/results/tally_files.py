@@ -82,6 +82,8 @@ def read(path: Path) -> list[Tally]:
 
 def _tally(row: dict[str, str], cases: dict[str, Case], path: Path) -> Tally:
     try:
+        if None in row.values():
+            raise ValueError("it has too few columns")
         found = Tally(
             case=cases[row["case"]],
             seeds=tuple(_pairs(row["seeds"])),
