@@ -90,7 +90,7 @@ class Tally:
 
     @property
     def by_seed(self) -> dict[int, bool]:
-        """Whether the run of each seed is solved; empty if that is not known."""
+        """Return the seeds that were run and if each is solved; empty if that is not known."""
         if self.solved_seeds is None:
             return {}
         return {s: False for span in self.seeds for s in range(*span)} | dict.fromkeys(

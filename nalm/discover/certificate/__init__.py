@@ -36,9 +36,7 @@ class Certificate:
     domain: dict[str, tuple[float, float]] = field(default_factory=dict)  # seen, of the inputs in the law
     alternatives: tuple[str, ...] = ()  # other forms that the data cannot tell from the law
     advice: str = ""  # where to measure next to tell the law from the nearest of them; empty if there is none
-    outliers: tuple[
-        int, ...
-    ] = ()  # rows of the table, from 1, that are far off from the law and were left out
+    outliers: tuple[int, ...] = ()  # rows, from 1, that are far off from the law and were left out
 
     @property
     def meaning(self) -> str:

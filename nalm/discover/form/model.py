@@ -16,10 +16,8 @@ DRAWN, REFINED = 400, 12  # random starts for each nonlinear parameter; how many
 AGAIN, REFINED_AGAIN = 150, 6  # the same around the best fit so far,
 PATIENCE = 3  # until that stays the best so many times
 WIDE = 2.0  # decades up and down, of starts
-COPIED, NEAR = (
-    4,
-    0.3,
-)  # starts of a term near another one of the same form, and how far away, of its parameters
+COPIED = 4  # starts of a term near another one of the same form,
+NEAR = 0.3  # and how far away they are, as a share of its parameters
 POLISHED = 20  # steps of Gauss-Newton at the end
 
 

@@ -23,16 +23,11 @@ MOST = 0.1  # share of rows that may be far off
 FEWEST = 15  # rows in which outliers are looked for
 ROUNDING = 1e-9  # of y: a spread below is that of a law that holds on most rows
 SUSPICIOUS = 0.15  # share of rows that may be far off from a polynomial, which is no law
-ABSOLUTE, BOUNDED, BOUND = (
-    12,
-    12,
-    6.0,
-)  # rounds of least absolute residuals, then without those beyond a bound
+ABSOLUTE, BOUNDED = 12, 12  # rounds of least absolute residuals, then without those beyond a bound
+BOUND = 6.0  # in robust spreads
 ROWS_PER_TERM = 3
-INNER, COMMON = (
-    0.1,
-    0.02,
-)  # if so many rows between these quantiles of all columns are far off, they are outliers
+INNER = 0.1  # quantile of every column beyond which a row is at the edge
+COMMON = 0.02  # share of the other rows that is far off where there are outliers
 BY_CHANCE = 1e-3  # probability below which rows that are far off are not spread by chance
 
 
@@ -113,10 +108,8 @@ def _polynomials(x: Array) -> Iterator[Array]:
         linear = [np.ones(len(z)), *z.T]
         squares = [a * a for a in z.T]
         products = [a * b for a, b in itertools.combinations(z.T, 2)]
-        terms = [*linear, *squares, *products]
-        while len(terms) * ROWS_PER_TERM > len(z) and len(terms) > len(linear):
-            terms = terms[: len(linear) + len(squares)] if len(terms) > len(linear) + len(squares) else linear
-        yield np.stack(terms, 1)
+        sizes = ([*linear, *squares, *products], [*linear, *squares], linear)
+        yield np.stack(next((t for t in sizes if len(t) * ROWS_PER_TERM <= len(z)), linear), 1)
 
 
 def _robust_polynomial(terms: Array, y: Array) -> tuple[Array, float]:
