@@ -29,7 +29,10 @@ def refitted(formula: str, names: Sequence[str], x: Array, y: Array) -> Callable
     count = iter(range(len(start)))
     text = NUMBER.sub(lambda match: f"number_{next(count)}", formula)
     known = {**WORDS, **{str(s): s for s in symbols}, **dict(zip(names, inputs, strict=True))}
-    law = sympy.lambdify([*symbols, *inputs], sympy.sympify(text, locals=known), "numpy")
+    read = sympy.sympify(text, locals=known)
+    if read.has(sympy.zoo, sympy.nan, sympy.oo):  # as where gplearn divides by a - a, which it takes for 1
+        return lambda rows: np.full(len(rows), np.nan)
+    law = sympy.lambdify([*symbols, *inputs], read, "numpy")
     scale = float(np.sqrt(np.mean(y**2)))
 
     def left(numbers: Array) -> Array:
