@@ -82,7 +82,7 @@ def run(benchmark: Benchmark[J, T], path: Path, options: Any, workers: int = 0) 
 
 def finished(benchmark: Benchmark[J, T], jobs: Sequence[J], workers: int) -> Iterator[tuple[J, T]]:
     """Yield each job with its trial as soon as it is finished; one worker means this process."""
-    if workers == 1 or not jobs:
+    if workers == 1 or not jobs:  # limits are in seconds of the wall here
         for job in jobs:
             yield job, benchmark.one(job)
         return
@@ -100,10 +100,13 @@ def finished(benchmark: Benchmark[J, T], jobs: Sequence[J], workers: int) -> Ite
 
 
 def _start(prepare: Callable[[J], None] | None, jobs: Sequence[J]) -> None:
-    """Begin a worker: one thread, and everything imported before the first trial is timed."""
+    """Begin a worker: one thread, limits in processor time, everything imported before the first trial is timed."""
     import torch
 
+    from nalm.discover import problem
+
     torch.set_num_threads(1)
+    problem.CLOCK = time.process_time
     if prepare is not None:
         for job in jobs:
             prepare(job)

@@ -1,5 +1,6 @@
 """Doubts about a chosen law, in words: too few rows, too much noise, chance, or a residual that is more than noise."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from nalm.discover.certificate.smoothness import leftover
 from nalm.discover.fit.least_squares import refined
 from nalm.discover.law.expression import Array, Node, evaluate, numbers, used
 from nalm.discover.problem import Problem
+from nalm.discover.redundancy import listed
 from nalm.discover.selection.evidence import Fitted
 from nalm.discover.selection.rows import NoiseKind, Observations
 
@@ -18,6 +20,8 @@ EFFECT = 0.5  # the least share of the variance that a law must explain
 FEWEST = 3  # rows beyond the numbers of the law, at least; and as many as these
 CANCELLED = "the law is a small difference of large terms"
 FORMS = 100  # forms that were tried: chance has so many attempts
+HIDDEN = 0.02  # of y: the largest effect of unused columns that may be hidden by the noise
+SURE = 3.3  # standard errors of an effect that is sure to show
 
 
 def doubt(found: Fitted, problem: Problem) -> str | None:
@@ -99,6 +103,17 @@ def beyond_declared(found: Fitted, problem: Problem) -> str | None:
     r = (rows.y - found.value) / (MARGIN * problem.noise * float(np.std(rows.y)))
     p = float(chdtrc(len(r) - found.count, np.sum(r**2)))
     return f"the residual is larger than the declared noise (p = {p:.1g})" if p < SIGNIFICANT else None
+
+
+def hidden_effect(found: Fitted, problem: Problem, names: Sequence[str]) -> str:
+    """Return a sentence if columns that the law leaves out could matter and the noise would hide it, else ''."""
+    unused = [names[j] for j in problem.columns if j not in used(found.node)]
+    rows = found.rows
+    level = 1.0 if rows.noise == NoiseKind.RELATIVE else float(np.sqrt(np.mean((rows.y / rows.error) ** 2)))
+    effect = SURE * found.scatter / (np.sqrt(len(rows)) * max(level, 1e-300))
+    if not unused or effect < HIDDEN:
+        return ""
+    return f"The noise would hide an effect of {listed(unused)} of up to {100 * effect:.2g}% of y."
 
 
 def as_seen(problem: Problem, rows: Observations) -> Problem:
