@@ -21,7 +21,7 @@ from nalm.discover.selection.evidence import Fitted, fit, unsettled
 from nalm.discover.selection.front import RIVAL, front
 from nalm.discover.selection.intervals import FittedNumber, Uncertainty, constants
 from nalm.discover.selection.outliers import far_rows
-from nalm.discover.selection.printed import holds, printed_units, resolved, within
+from nalm.discover.selection.printed import holds, printed_units, resolved, with_nice_numbers, within
 from nalm.discover.selection.rivals import Neighbourhood, contains
 from nalm.discover.selection.rounding import rounded, with_fewer_digits
 from nalm.discover.selection.rows import NoiseKind, Observations, without
@@ -189,13 +189,13 @@ class Selection:
 
 
 def _printed(order: Sequence[Fitted], problem: Problem) -> Fitted | None:
-    """Return the smallest law with good evidence that holds to the printed digits, if any does."""
+    """Return the law with the fewest fitted numbers, then the smallest, that holds to the printed digits, if any does."""
     units = printed_units(order[0].rows, problem)
     if units is None:
         return None
-    for found in sorted(order[:TESTED], key=lambda f: size(f.node)):
-        law = holds(found, *units)
-        if law is not None and resolved(law, *units):
+    held = [with_nice_numbers(law, *units) for f in order[:TESTED] if (law := holds(f, *units)) is not None]
+    for law in sorted(held, key=lambda f: (f.count, size(f.node))):
+        if resolved(law, *units):
             return replace(law, node=with_fewer_digits(law.node, partial(within, law.rows, *units)))
     return None
 

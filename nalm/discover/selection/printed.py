@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 
 from nalm.discover.certificate.resolution import DEARER, FEW_FITTED, VISIBLE, VISIBLE_TO_FITTED, hidden
-from nalm.discover.law.expression import Array, Node, evaluate, numbers, roles, used
+from nalm.discover.law.expression import Array, Node, evaluate, numbers, renumbered, roles, used
 from nalm.discover.problem import Problem
 from nalm.discover.selection.evidence import Fitted, fit
 from nalm.discover.selection.rows import NoiseKind, Observations, carried
+from nalm.discover.selection.simplify import options
 
 MOST_DIGITS = 9  # significant ones: numbers with more were not rounded for printing
 SHARE = 0.6  # of the numbers of a column that end in its last place: a tenth of all end in 0
@@ -16,14 +17,15 @@ SAMPLE = 2000  # numbers of a column that are looked at
 ROUNDS = 30  # of the fit of the largest deviation
 STEPS = 20  # of the last place of y that its values must span
 USUAL = (0.5, 1.0, 2.0)  # sizes of exponents that cost nothing
+NEAR = 0.01  # of a nice number: how far off a fitted number may be to be tried as such
 SLACK = 1e-9  # of half a unit: the rounding of float64
 
 
 def last_places(values: Array) -> Array | None:
     """Return the unit of the last printed place of each number of a column; None if it was not rounded.
 
-    A column has either a fixed number of decimals or a fixed number of significant digits. Zeros at the end of a
-    number are not seen in it, but in the other numbers of the column. A column of integers is exact: its unit is 0.
+    A column has either a fixed number of decimals or a fixed number of significant digits, whichever more of its
+    numbers show: zeros at the end of a number are not seen in it. A column of integers is exact: its unit is 0.
 
     >>> last_places(np.array([1.25, 3.5, 0.75, 0.11])), last_places(np.array([12.3, 0.0456, 789.0, 1.22]))
     (array([0.01, 0.01, 0.01, 0.01]), array([1.e-01, 1.e-04, 1.e+00, 1.e-02]))
@@ -42,11 +44,12 @@ def last_places(values: Array) -> Array | None:
         and digits.max() == digits[decimals >= 0].max(initial=0)
     ):
         return np.zeros(len(values))
-    if np.mean(decimals == decimals.max()) >= SHARE:
+    fixed, floating = np.mean(decimals == decimals.max()), np.mean(digits == digits.max())
+    if max(fixed, floating) < SHARE:
+        return None
+    if fixed >= floating:
         return np.full(len(values), 10.0 ** -int(decimals.max()))
-    if np.mean(digits == digits.max()) >= SHARE:
-        return significant(values, int(digits.max()))
-    return None
+    return significant(values, int(digits.max()))
 
 
 def significant(values: Array, digits: int) -> Array:
@@ -95,6 +98,19 @@ def holds(found: Fitted, x_units: Array, y_units: Array) -> Fitted | None:
         weight /= weight.mean()
         node = fit(node, replace(rows, error=bound / np.sqrt(weight)), found.free, found.stage).node
     return None
+
+
+def with_nice_numbers(found: Fitted, x_units: Array, y_units: Array) -> Fitted:
+    """Fix numbers of a law that holds to the printed digits at nice values near by, where it still holds."""
+    for i in range(len(found.free)):
+        values = numbers(found.node)
+        for option in options(values[i], roles(found.node)[i]) - {0.0}:
+            if abs(option - values[i]) <= NEAR * abs(option):
+                free = found.free.copy()
+                free[i] = False
+                node = renumbered(found.node, [*values[:i], option, *values[i + 1 :]])
+                found = holds(fit(node, found.rows, free, found.stage), x_units, y_units) or found
+    return found
 
 
 def within(rows: Observations, x_units: Array, y_units: Array, node: Node) -> bool:
