@@ -5,9 +5,9 @@ import pytest
 from scipy import special
 
 from nalm.discover import search
-from nalm.discover.law.expression import Input, Power, Sum
+from nalm.discover.law.expression import Input, Power, Sum, numbers
 from nalm.discover.selection.evidence import fit
-from nalm.discover.selection.printed import holds, last_places, resolved, significant
+from nalm.discover.selection.printed import holds, last_places, resolved, significant, with_nice_numbers
 from nalm.discover.selection.rows import NoiseKind, Observations
 
 
@@ -20,6 +20,8 @@ def test_decimals_and_significant_digits_are_told_apart():
     values = 10 ** rng.uniform(-2, 3, 50)
     assert (last_places(np.round(values, 2)) == 0.01).all()
     assert last_places(to_digits(values, 4)) == pytest.approx(significant(values, 4))
+    mostly_below_one = np.array([0.1234, 0.2571, 0.9102, 0.4417, 1.104])  # four digits, not four decimals
+    assert last_places(mostly_below_one)[-1] == pytest.approx(1e-3)
     assert last_places(values) is None
     assert not last_places(np.arange(20.0)).any()
 
@@ -33,6 +35,19 @@ def test_a_law_holds_to_the_printed_digits_of_all_columns(digits):
     found = search(to_digits(x, digits), to_digits(y, digits), stages=["additive", "power", "ratio"])
     assert str(found.law) == "a*b**2/(2*c)"
     assert found.certificate.verdict == "exact to the printed digits" and found.certificate
+
+
+def test_numbers_near_nice_ones_become_nice_where_the_digits_allow_it():
+    x = to_digits(np.random.default_rng(4).uniform(1, 5, (80, 2)), 4)
+    y = to_digits(x[:, 0] / (2 * (x[:, 1] + 1)), 4)
+    rows = Observations(x, y, NoiseKind.ADDITIVE, np.ones(80))
+    law = Power((Input(0), Sum((Input(1),), (1.0,), 1.002)), (1.0, -1.001), 0.501)
+    free = np.array([False, True, True, False, True])
+    units = significant(x, 4), significant(y, 4)
+    loose = holds(fit(law, rows, free, "test"), *units)
+    nice = with_nice_numbers(loose, *units)
+    assert nice.count == 0 and numbers(nice.node) == [1.0, -1.0, 0.5, 1.0, 1.0]
+    assert with_nice_numbers(nice, *units) is nice
 
 
 def test_noise_above_the_last_place_is_not_called_printed():

@@ -189,7 +189,7 @@ class Selection:
 
 
 def _printed(order: Sequence[Fitted], problem: Problem) -> Fitted | None:
-    """Return the law with the fewest fitted numbers, then the smallest, that holds to the printed digits, if any does."""
+    """Return the law that holds to the printed digits, if any: that of the fewest fitted numbers, then the smallest."""
     units = printed_units(order[0].rows, problem)
     if units is None:
         return None

@@ -105,7 +105,7 @@ def with_nice_numbers(found: Fitted, x_units: Array, y_units: Array) -> Fitted:
     for i in range(len(found.free)):
         values = numbers(found.node)
         for option in options(values[i], roles(found.node)[i]) - {0.0}:
-            if abs(option - values[i]) <= NEAR * abs(option):
+            if (found.free[i] or option != values[i]) and abs(option - values[i]) <= NEAR * abs(option):
                 free = found.free.copy()
                 free[i] = False
                 node = renumbered(found.node, [*values[:i], option, *values[i + 1 :]])
