@@ -32,8 +32,8 @@ NOTE = (
     "rows once its numbers are fitted again to clean rows, and none of them fades. Named: the form is the first choice "
     "or among the alternatives that the certificate lists. For gplearn, and for Operon's own choice from its front of "
     "error and length, it is enough that the formula does so as it is or with its numbers fitted again. Outliers: 5% "
-    "of the rows are times or over 10; caught is the share of them that the certificate names, kept the laws right with "
-    "them of those that are right without. Seconds are those of the processor."
+    "of the rows are times or over 10; caught is the share of them that the certificate names, kept the laws right "
+    "with them of those that are right without. Seconds are those of the processor."
 )
 SHARE, FACTOR = 0.05, 10.0
 METHODS = ("nalm", "gplearn", "operon")
