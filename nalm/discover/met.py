@@ -17,7 +17,7 @@ from nalm.discover.fit.snap import gauged
 from nalm.discover.law import Law
 from nalm.discover.law.expression import Node, Sum, evaluate, numbers, size
 from nalm.discover.law.tidy import tidied
-from nalm.discover.problem import Problem, TimeUpError
+from nalm.discover.problem import SEARCHED, Problem, TimeUpError
 from nalm.discover.selection.answer import SMALL, Listed, Selection, uncertainty_of
 from nalm.discover.selection.rounding import as_near, with_fewer_digits
 from nalm.discover.selection.rows import Observations, distinct
@@ -155,7 +155,7 @@ class Met:
         Rows that are far off from the law ``most_rows`` are left out and named, if there is one.
         """
         problem = self.problem
-        end = began + (problem.deadline - began) / 0.9
+        end = began + (problem.deadline - began) / SEARCHED
 
         def check() -> None:
             if problem.clock() > end:

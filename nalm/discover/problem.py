@@ -17,6 +17,7 @@ from nalm.errors import NALMError
 
 SEARCH_ROWS = 1200  # a search looks at no more rows; the certificate looks at all
 SAMPLE_ROWS = 400
+SEARCHED = 0.8  # share of the time in which laws are searched; the rest is for the answer
 CLOCK = time.monotonic  # what time limits count; benchmarks count processor time instead
 
 
@@ -90,7 +91,7 @@ class Problem:
             columns=_distinct(x[searched], dimensions),
             seed=seed,
             noise=noise,
-            deadline=np.inf if max_time is None else began + 0.9 * max_time,  # the rest is for the answer
+            deadline=np.inf if max_time is None else began + SEARCHED * max_time,
             dimensions=dimensions,
             constants=_constants(x, dimensions),
             order=np.concatenate([searched, np.flatnonzero(held)]),

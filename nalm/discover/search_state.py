@@ -48,7 +48,7 @@ class Search(Met):
         self.names, self.stages, self.watch, self.jobs = names, stages, watch, jobs
         self.ahead: Ahead | None = None  # the processes that try later stages
         problem.tell = self.report
-        self.began = time.monotonic()
+        self.began = problem.clock()
         self.seen: set[Node] = set()  # with units: structures of the candidates, without their numbers
         self.certified: tuple[Node, Certificate, str] | None = None
         self.asked = False  # whether a law without functions explains the data under noise
@@ -112,7 +112,7 @@ class Search(Met):
                 self.accept(*found[-1], name)  # each is smaller than the one before
                 return
             self.report(f"{name}: no exact law")
-            if time.monotonic() - self.began > ALONE and self.found_on_most_rows():
+            if self.problem.clock() - self.began > ALONE and self.found_on_most_rows():
                 return
 
     def explained(self) -> bool:
@@ -166,14 +166,14 @@ class Search(Met):
     def report(self, message: str) -> None:
         """Pass the progress of the search to ``watch``, if there is one."""
         if self.watch is not None:
-            seconds = time.monotonic() - self.began
+            seconds = self.problem.clock() - self.began
             self.watch(
                 f"{message}; {len(self.met):,} laws met, {self.nearest(self.certified, self.names)}; {seconds:.1f} s"
             )
 
     def candidates(self, name: str) -> Iterator[Node]:
         """Return the candidates of a stage, from a process that has tried it ahead if there is one."""
-        if self.ahead is None and self.jobs > 1 and time.monotonic() - self.began > ALONE:
+        if self.ahead is None and self.jobs > 1 and self.problem.clock() - self.began > ALONE:
             later = list(self.stages)[list(self.stages).index(name) + 1 :]
             self.ahead = Ahead(self.problem, later, self.jobs - 1)
         propose = self.stages[name].propose

@@ -19,6 +19,7 @@ from nalm.discover.selection.rows import NoiseKind, Observations
 EFFECT = 0.5  # the least share of the variance that a law must explain
 FEWEST = 3  # rows beyond the numbers of the law, at least; and as many as these
 CANCELLED = "the law is a small difference of large terms"
+CHANCE = 0.01  # the largest probability that chance explains as much as a law
 FORMS = 100  # forms that were tried: chance has so many attempts
 HIDDEN = 0.02  # of y: the largest effect of unused columns that may be hidden by the noise
 SURE = 3.3  # standard errors of an effect that is sure to show
@@ -72,7 +73,7 @@ def doubt_of_fit(node: Node, k: int, rows: Observations, problem: Problem) -> st
     if words := beyond_errors(r, k, rows):
         return words
     p = FORMS * f_test(flat, r, max(len(numbers(node)), 1))  # settled numbers were chosen, too
-    if p > SIGNIFICANT:
+    if p > CHANCE:
         return f"chance explains as much on {n} rows, as many forms were tried (p = {min(p, 1.0):.1g})"
     p = pure_error(rows.x, r, k)
     if p < SIGNIFICANT:

@@ -71,10 +71,14 @@ class Observations:
         return np.log(np.abs(self.y)) if self.noise == NoiseKind.RELATIVE else self.y
 
     @property
+    def stretched(self) -> Array:
+        """What a residual of each row is multiplied by to be a residual of y (the Jacobian)."""
+        return np.abs(self.y) if self.noise == NoiseKind.RELATIVE else self.error
+
+    @property
     def offset(self) -> float:
-        """Twice the sum of the logarithms of what a residual is divided by to be a residual of y (the Jacobian)."""
-        stretched = np.abs(self.y) if self.noise == NoiseKind.RELATIVE else self.error
-        return 2 * float(np.sum(np.log(stretched)))
+        """Twice the sum of the logarithms of ``stretched``, which makes likelihoods those of y."""
+        return 2 * float(np.sum(np.log(self.stretched)))
 
     def seen(self, node: Node) -> Node:
         """Return the law of ``target``."""

@@ -4,13 +4,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from nalm.discover.law.expression import Array, size
+from nalm.discover.law.expression import Array, size, used
 from nalm.discover.selection.evidence import Fitted
 from nalm.discover.selection.rows import NoiseKind
 
 CLEAR = (
     2.5  # standard errors of a difference of likelihoods; many forms were tried, so that 2 are no surprise
 )
+EXPONENTS = 4  # that are tried of a column
 MOST = 100  # rows: with more, the evidence speaks for itself
 LOOKED_AT = 40  # laws, best first
 
@@ -27,14 +28,25 @@ def simpler(
         return None
     found = []
     for law in order[:LOOKED_AT]:
-        if size(law.node) < size(best.node) and law.count <= best.count and law.rows.noise == best.rows.noise:
+        if size(law.node) < size(best.node) and law.count <= best.count:
             off = clearly(law, best)
-            if off < CLEAR:
+            if off < _clear(law, best):
                 found.append((size(law.node), law.score, off, law))
     for _, _, off, law in sorted(found, key=lambda f: f[:2]):
         if sound(law):
             return law, off
     return None
+
+
+def _clear(law: Fitted, best: Fitted) -> float:
+    """Return the standard errors by which the best law must be better than a simpler one to be clearly so.
+
+    A column that the simpler law leaves out was measured for a reason: by chance one of the m columns that it leaves
+    out, with one of a few exponents, makes a law better by sqrt(2 log(4 m)).
+    """
+    if used(law.node) >= used(best.node):
+        return CLEAR
+    return float(np.sqrt(2 * np.log(EXPONENTS * (law.rows.x.shape[1] - len(used(law.node))))))
 
 
 def clearly(law: Fitted, best: Fitted) -> float:
@@ -48,8 +60,7 @@ def clearly(law: Fitted, best: Fitted) -> float:
 
 def _of_rows(law: Fitted) -> Array:
     """Return -2 log likelihood of each row, at the size of the noise that the law leaves."""
-    square = law.rows.residual(law.node) ** 2
-    size_of = 1.0 if law.rows.noise == NoiseKind.GIVEN else float(np.mean(square))
-    return np.asarray(
-        square / max(size_of, 1e-300) + np.log(max(size_of, 1e-300)) + 2 * np.log(law.rows.error)
-    )
+    rows = law.rows
+    square = rows.residual(law.node) ** 2
+    size_of = max(1.0 if rows.noise == NoiseKind.GIVEN else float(np.mean(square)), 1e-300)
+    return np.asarray(square / size_of + np.log(size_of) + 2 * np.log(rows.stretched))
