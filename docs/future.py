@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from future_division import division, formulas
 from future_runs import (
     NOT_SHIPPED,
     by_seed,
@@ -82,18 +83,18 @@ def noise() -> str:
     return table(head, lines) if lines else NOT_SHIPPED.format(name="beyond/reversible-noise")
 
 
-def by_loss(name: str) -> str:
-    """Return the solved runs of an experiment by unit and loss, for each range."""
-    cells: dict[tuple[str, str], dict[str, str]] = {}
-    losses: dict[str, None] = {}
+def scientific() -> str:
+    """Return the two units of scientific encoding and logarithms side by side, for each loss and range."""
+    name = "beyond/scientific"
+    cells: dict[tuple[str, Task], dict[str, Measured]] = {}
     for m in measured(name):
-        case = m.known
-        if case is None:
-            continue
-        losses.setdefault(loss_of(case))
-        cells.setdefault((m.unit, m.train), {})[loss_of(case)] = told(m)
-    lines = [(f"`{u}`", f"`{r}`", *(c.get(loss, "") for loss in losses)) for (u, r), c in cells.items()]
-    head = ("units", "range", *(f"`{loss}`" for loss in losses))
+        cells.setdefault((loss_of(_case(m)), _task(m)), {})[m.unit] = m
+    pairs = [(c["ModifiedRealNPU"], c["ScientificNPU"]) for c in cells.values() if len(c) == 2]
+    lines = [
+        (f"`{loss_of(_case(m))}`", f"`{m.train}`", told(o), told(m), *words)
+        for (o, m), words in zip(pairs, compared(pairs), strict=True)
+    ]
+    head = ("loss", "range", "`ModifiedRealNPU`", "`ScientificNPU`", "p", "`ScientificNPU` is")
     return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
 
 
@@ -169,8 +170,9 @@ def exchanged() -> str:
 
 TABLES = {
     "future_noise": noise,
-    "future_division": lambda: by_loss("beyond/two-layer-division"),
-    "future_scientific": lambda: by_loss("beyond/scientific"),
+    "future_division": division,
+    "future_division_formulas": formulas,
+    "future_scientific": scientific,
     "future_selection": selection,
     "future_codes": codes,
     "future_coefficients": coefficients,
