@@ -1,5 +1,6 @@
 """Tables of the page future-work.md, computed from the shipped summary: the future work of the thesis."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -141,6 +142,7 @@ def exchanged() -> str:
     groups: dict[tuple[str, str, str], list[Measured]] = {}
     for m in found:
         groups.setdefault((m.operation, m.unit, m.recipe.loss), []).append(m)
+    verdicts = _against_ours(found)
     lines = [
         (
             operation,
@@ -149,10 +151,11 @@ def exchanged() -> str:
             f"{sum(map(solved, own)):,} of {sum(m.n for m in own):,}",
             ", ".join(f"`{m.train}` {m.success.estimate:.2f}" for m in own if m.success.estimate < 0.99)
             or "none",
+            _ranges([verdicts[m.case] for m in own if m.case in verdicts]),
         )
         for (operation, unit, loss), own in sorted(groups.items())
     ]
-    head = ("operation", "unit", "loss", "solved runs", "ranges below 0.99")
+    head = ("operation", "unit", "loss", "solved runs", "ranges below 0.99", "NSPU with `paths` is")
     if not lines or not tasks:
         return NOT_SHIPPED.format(name=name)
 
@@ -166,6 +169,22 @@ def exchanged() -> str:
         f"{share(True, 'mse')} with squared errors.\n"
     )
     return f"{table(head, lines)}\n{answer}"
+
+
+def _against_ours(found: Sequence[Measured]) -> dict[str, str]:
+    """Return what the NSPU with its own loss is, better or worse, than every other case of the same task."""
+    ours = {_task(m): m for m in found if (m.unit, m.recipe.loss) == ("NSPU", "paths")}
+    others = [m for m in found if _task(m) in ours and m is not ours[_task(m)]]
+    words = compared([(m, ours[_task(m)]) for m in others])
+    return {m.case: word for m, (_, word) in zip(others, words, strict=True)}
+
+
+def _ranges(words: Sequence[str]) -> str:
+    """Return verdicts counted over ranges."""
+    counts = Counter(words)
+    return ", ".join(f"{word} in {counts[word]}" for word in ("better", "worse") if counts[word]) or (
+        "no different" if words else ""
+    )
 
 
 TABLES = {

@@ -191,8 +191,16 @@ def test_units_and_losses_are_exchanged_on_the_same_tasks(future, monkeypatch):
     found = future.exchanged().replace("\u00a0", " ")
     assert "published units solve 340 of 360 runs, with\nsquared errors 340 of 360;" in found
     lines = [line for line in found.splitlines()[2:] if line.startswith("|")]
-    assert lines[0] == "| add | `NAU` | `centred` | 85 of 90 | `U[1,2)` 0.50 |"
-    assert "| add | `NSPU` | `paths` | 90 of 90 | none |" in lines and len(lines) == 4 * 4
+    assert lines[0] == "| add | `NAU` | `centred` | 85 of 90 | `U[1,2)` 0.50 | no different |"
+    assert "| add | `NSPU` | `paths` | 90 of 90 | none |  |" in lines and len(lines) == 4 * 4
+
+
+def test_the_own_unit_is_compared_range_by_range_with_each_exchange(future, monkeypatch):
+    cases = EXPERIMENTS["beyond/own-unit-losses"].cases
+    ours = [row("beyond/own-unit-losses", c, 1 if str(c.train) == "U[1,2)" else 10, 10) for c in cases]
+    with_own = [row("beyond/own-unit", c, 10, 10) for c in EXPERIMENTS["beyond/own-unit"].cases]
+    monkeypatch.setattr(future, "shipped_rows", lambda: (*ours, *with_own))
+    assert {words[5] for words in lines_of(future.exchanged()) if len(words) == 6} == {"better in 1"}
 
 
 def test_coefficients_and_noise_are_told_by_model(future):
