@@ -1,8 +1,10 @@
 """Tables of the page future-work.md, computed from the shipped summary: the future work of the thesis."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from future_division import division, formulas
 from future_runs import (
     NOT_SHIPPED,
     by_seed,
@@ -82,18 +84,18 @@ def noise() -> str:
     return table(head, lines) if lines else NOT_SHIPPED.format(name="beyond/reversible-noise")
 
 
-def by_loss(name: str) -> str:
-    """Return the solved runs of an experiment by unit and loss, for each range."""
-    cells: dict[tuple[str, str], dict[str, str]] = {}
-    losses: dict[str, None] = {}
+def scientific() -> str:
+    """Return the two units of scientific encoding and logarithms side by side, for each loss and range."""
+    name = "beyond/scientific"
+    cells: dict[tuple[str, Task], dict[str, Measured]] = {}
     for m in measured(name):
-        case = m.known
-        if case is None:
-            continue
-        losses.setdefault(loss_of(case))
-        cells.setdefault((m.unit, m.train), {})[loss_of(case)] = told(m)
-    lines = [(f"`{u}`", f"`{r}`", *(c.get(loss, "") for loss in losses)) for (u, r), c in cells.items()]
-    head = ("units", "range", *(f"`{loss}`" for loss in losses))
+        cells.setdefault((loss_of(_case(m)), _task(m)), {})[m.unit] = m
+    pairs = [(c["ModifiedRealNPU"], c["ScientificNPU"]) for c in cells.values() if len(c) == 2]
+    lines = [
+        (f"`{loss_of(_case(m))}`", f"`{m.train}`", told(o), told(m), *words)
+        for (o, m), words in zip(pairs, compared(pairs), strict=True)
+    ]
+    head = ("loss", "range", "`ModifiedRealNPU`", "`ScientificNPU`", "p", "`ScientificNPU` is")
     return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
 
 
@@ -140,6 +142,7 @@ def exchanged() -> str:
     groups: dict[tuple[str, str, str], list[Measured]] = {}
     for m in found:
         groups.setdefault((m.operation, m.unit, m.recipe.loss), []).append(m)
+    verdicts = _against_ours(found)
     lines = [
         (
             operation,
@@ -148,10 +151,11 @@ def exchanged() -> str:
             f"{sum(map(solved, own)):,} of {sum(m.n for m in own):,}",
             ", ".join(f"`{m.train}` {m.success.estimate:.2f}" for m in own if m.success.estimate < 0.99)
             or "none",
+            _ranges([verdicts[m.case] for m in own if m.case in verdicts]),
         )
         for (operation, unit, loss), own in sorted(groups.items())
     ]
-    head = ("operation", "unit", "loss", "solved runs", "ranges below 0.99")
+    head = ("operation", "unit", "loss", "solved runs", "ranges below 0.99", "NSPU with `paths` is")
     if not lines or not tasks:
         return NOT_SHIPPED.format(name=name)
 
@@ -167,10 +171,27 @@ def exchanged() -> str:
     return f"{table(head, lines)}\n{answer}"
 
 
+def _against_ours(found: Sequence[Measured]) -> dict[str, str]:
+    """Return what the NSPU with its own loss is, better or worse, than every other case of the same task."""
+    ours = {_task(m): m for m in found if (m.unit, m.recipe.loss) == ("NSPU", "paths")}
+    others = [m for m in found if _task(m) in ours and m is not ours[_task(m)]]
+    words = compared([(m, ours[_task(m)]) for m in others])
+    return {m.case: word for m, (_, word) in zip(others, words, strict=True)}
+
+
+def _ranges(words: Sequence[str]) -> str:
+    """Return verdicts counted over ranges."""
+    counts = Counter(words)
+    return ", ".join(f"{word} in {counts[word]}" for word in ("better", "worse") if counts[word]) or (
+        "no different" if words else ""
+    )
+
+
 TABLES = {
     "future_noise": noise,
-    "future_division": lambda: by_loss("beyond/two-layer-division"),
-    "future_scientific": lambda: by_loss("beyond/scientific"),
+    "future_division": division,
+    "future_division_formulas": formulas,
+    "future_scientific": scientific,
     "future_selection": selection,
     "future_codes": codes,
     "future_coefficients": coefficients,

@@ -2,16 +2,17 @@
 
 import functools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 
 from tables import table
 
+from nalm.config import Case
 from nalm.experiments.future.selection import WAYS
 from nalm.results import files as shipped
 from nalm.results import tally_files
 from nalm.results.tally import Tally, tallies
-from nalm.stats import rate_difference, wilson
+from nalm.stats import holm, rate_difference, wilson
 
 RESULTS = Path(__file__).parents[1] / "results"
 NOT_SHIPPED = "No runs of `{name}` are shipped: `nalm run {name}` makes them.\n"
@@ -48,6 +49,25 @@ def paired(a: Mapping[int, bool], b: Mapping[int, bool], n: int) -> float | None
     return rate_difference([a[seed] for seed in a], [b[seed] for seed in a]).p
 
 
+def share(tally: Tally) -> str:
+    """Return the solved runs of a case with Wilson's interval of their share, as 25 of 1,000 [0.017, 0.037]."""
+    return f"{tally.solved:,} of {tally.runs:,} [{tally.success.low:.3f}, {tally.success.high:.3f}]"
+
+
+def against(found: Sequence[Tally], task: Callable[[Case], Hashable]) -> list[str]:
+    """Return p of McNemar's exact test of each case against the first one of the same task, after Holm's correction.
+
+    The first ones have none, nor have cases whose runs are not known seed by seed.
+    """
+    first: dict[Hashable, Tally] = {}
+    for tally in found:
+        first.setdefault(task(tally.case), tally)
+    tests = [paired(first[task(t.case)].by_seed, t.by_seed, t.runs) for t in found]
+    known = [i for i, t in enumerate(found) if t is not first[task(t.case)] and tests[i] is not None]
+    words = dict(zip(known, holm([tests[i] or 0.0 for i in known]), strict=True))
+    return [f"{words[i]:.2g}" if i in words else "" for i in range(len(found))]
+
+
 def codes(found: Sequence[Tally] | None = None) -> str:
     """Return the codes that readers learnt before a unit, by unit, reader and operation."""
     name, lines = "beyond/code-before-unit", []
@@ -60,10 +80,9 @@ def codes(found: Sequence[Tally] | None = None) -> str:
         rest = tally.runs - told.total()
         words = [f"{code}: {count:,}" for code, count in told.most_common()]
         words += [f"rarer: {rest:,}"] if rest else []
-        solved = f"{tally.solved:,} of {tally.runs:,}"
         lines.append(
             (
-                *(tally.case.operation, unit, options["readers"], options["value"], solved),
+                *(tally.case.operation, unit, options["readers"], options["value"], share(tally)),
                 f"{told['k']:,}" + (f" to {told['k'] + rest:,}" if rest else ""),
                 "; ".join(words),
             )
@@ -84,15 +103,17 @@ def _code(formula: str, shared: bool) -> str:
 def coefficients(found: Sequence[Tally] | None = None) -> str:
     """Return how often inputs and coefficients are found, and the commonest formula."""
     name, lines = "beyond/coefficients", []
-    for tally in counted(name) if found is None else found:
+    found = counted(name) if found is None else found
+    for tally, p in zip(found, against(found, lambda case: case.task), strict=True):
         case = tally.case
         penalty = "L0" if case.recipe.penalties else "L1" if case.recipe.l1 else "none"
         formula, count = tally.formulas[0] if tally.formulas else ("", 0)
         shown = f"`{formula}` {count:,}" if formula and count > 1 else "no common one"
-        solved = f"{tally.solved:,} of {tally.runs:,}"
         units = " and ".join(f"`{layer.unit}`" for layer in case.model)
-        lines.append((case.operation.replace("_", " "), units, penalty, f"`{case.train}`", solved, shown))
-    head = ("operation", "model", "penalty", "range", "solved", "commonest formula")
+        lines.append(
+            (case.operation.replace("_", " "), units, penalty, f"`{case.train}`", share(tally), p, shown)
+        )
+    head = ("operation", "model", "penalty", "range", "solved", "p", "commonest formula")
     return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
 
 
@@ -103,7 +124,10 @@ def discreteness(found: Sequence[Tally] | None = None) -> str:
         case = tally.case
         snapped = "drawn to the grid" if case.recipe.penalties else "free"
         key = case.operation.replace("_", " "), f"`{case.model[0].unit}`", snapped
-        cells.setdefault(key, {})[case.task.noise] = f"{tally.errors['test'].median.estimate:.1e}"
+        middle = tally.errors["test"].median
+        cells.setdefault(key, {})[case.task.noise] = (
+            f"{middle.estimate:.1e} [{middle.low:.1e}, {middle.high:.1e}]"
+        )
     noises = sorted({noise for cell in cells.values() for noise in cell})
     lines = [(*key, *(cell.get(noise, "") for noise in noises)) for key, cell in sorted(cells.items())]
     head = ("operation", "unit", "weights", *(f"noise {noise:g}" for noise in noises))
@@ -111,14 +135,16 @@ def discreteness(found: Sequence[Tally] | None = None) -> str:
 
 
 def invalid(found: Sequence[Tally] | None = None) -> str:
-    """Return how often units learn to divide where some rows divide by 0."""
+    """Return how often units learn to divide where some rows divide by 0, and what the other runs learn."""
     name, lines = "beyond/invalid-outputs", []
-    for tally in counted(name) if found is None else found:
-        case = tally.case
-        lost = f"{tally.diverged:,} of {tally.runs:,}"
+    found = counted(name) if found is None else found
+    for tally, p in zip(found, against(found, lambda case: case.task), strict=True):
+        case, learnt = tally.case, dict(tally.formulas)
+        lost = learnt.pop("", 0)  # weights that are no numbers have no formula
+        rest = "; ".join(f"`{text}` {n:,}" for text, n in learnt.items() if text != "a/b")
         words = f"`{case.model[0].unit}`", f"`{case.recipe.loss}`", f"`{case.train}`"
-        lines.append((*words, f"{tally.solved:,} of {tally.runs:,}", lost))
-    head = ("unit", "loss", "numbers", "solved", "ended in not-a-number")
+        lines.append((*words, share(tally), p, f"{lost:,} of {tally.runs:,}", rest))
+    head = ("unit", "loss", "numbers", "solved", "p", "ended in not-a-number", "other formulas")
     return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 
 def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown."""
+    """Return a table in Markdown; a bar within a cell, as in the range U[-2,-1)|[1,2), is no border."""
     rows = [head, ["---"] * len(head), *lines]
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows).replace(" of ", "\u00a0of\u00a0")
+    cells = [[cell.replace("|", r"\|") for cell in row] for row in rows]
+    return "".join(f"| {' | '.join(row)} |\n" for row in cells).replace(" of ", "\u00a0of\u00a0")

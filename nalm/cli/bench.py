@@ -13,7 +13,13 @@ def bench(
         str, typer.Argument(help="Leave out for units; mnist for networks that read images.")
     ] = "",
     json: Json = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Compiled only, without the growth curves.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Units: compiled only, without the growth curves.")
+    ] = False,
+    forms: Annotated[
+        bool,
+        typer.Option("--forms", help="mnist: every form of the convolutions in every precision; minutes."),
+    ] = False,
     device: Device = "auto",
     data: Annotated[
         str, typer.Option(help="The folder of MNIST's files; default: digits made in code.")
@@ -26,7 +32,7 @@ def bench(
 
         if what != "mnist":
             raise unknown("benchmark", what, ["mnist"])
-        images.report(device, as_json=json, quick=quick, data=data)
+        images.report(device, as_json=json, forms=forms, data=data)
         return
     from nalm.lab.bench import numbers
 

@@ -5,7 +5,10 @@ import json
 from typer.testing import CliRunner
 
 from nalm.cli import app
+from nalm.engine.device import PRECISIONS
+from nalm.engine.images.convolutions import FORMS, fastest
 from nalm.errors import NALMError
+from nalm.lab.bench.images import FOLDS, SLOW, batches
 
 
 def test_it_measures_both_loops_in_one_run():
@@ -14,6 +17,17 @@ def test_it_measures_both_loops_in_one_run():
     plain, ours = json.loads(done.output)
     assert plain["ratio"] == 1 and ours["ms"] > 0
     assert ours["ratio"] == plain["ms"] / ours["ms"] and ours["batch"] == plain["batch"]
+
+
+def test_all_forms_and_precisions_are_measured_on_a_gpu_only_if_asked_for():
+    used = fastest("cuda", "bfloat16")
+    short = batches("cuda", forms=False, units=5)
+    assert short == [(used, "bfloat16", *size) for size in ((1, 1), (1, FOLDS), (5, FOLDS))]
+    every = batches("cuda", forms=True, units=5)
+    assert every[:3] == short and len(set(every)) == len(every)
+    measured = {(form, precision) for form, precision, _, _ in every}
+    assert measured == {(form, precision) for form in FORMS for precision in PRECISIONS} - {SLOW}
+    assert batches("cpu", forms=True, units=5) == batches("cpu", forms=False, units=5)
 
 
 def test_another_name_gets_a_suggestion():

@@ -139,8 +139,6 @@ ROOT = Path(__file__).parents[2]
 
 
 PARTLY = {
-    "beyond/own-unit-divisions",
-    "beyond/reversible-noise",
     "madsen/default",
     "mnist/colour",
     "mnist/division",
@@ -159,8 +157,10 @@ FEWER = {  # seeds that some of the cases have
     "beyond/own-unit": {10},
     "beyond/own-unit-losses": {10},
     "beyond/own-unit-divisions": {10},
+    "beyond/reversible-noise": {10},
     "beyond/scientific": {10},
     "beyond/selection": {10},
+    "beyond/two-layer-division": {10},
     "mnist/product": {3},
     "mnist/division": {3},
     "mnist/division-starts": {3},

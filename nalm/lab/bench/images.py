@@ -2,7 +2,8 @@
 
 ``nalm bench mnist``: milliseconds per fold-step (one optimiser step of one fold, 128 pairs of images), and the ratio to
 eager PyTorch with its own Adam. The plain loop has its images on the device too, more than a loader would give it. On a
-GPU every form of the convolutions is measured, with the relative difference of its gradients from those of torch's.
+GPU a form of the convolutions is measured with the relative difference of its gradients from those of torch's: the
+fastest one, and with ``--forms`` every form in every precision, which takes minutes.
 """
 
 import json
@@ -143,7 +144,20 @@ def difference(convolutions: str, precision: str, device: torch.device, images: 
     return max(float((found[n] - w).norm() / w.norm()) for n, w in wanted.items())
 
 
-def bench(device: torch.device, quick: bool, data: str, show: Callable[[Speed], None]) -> list[Speed]:
+def batches(device: str, forms: bool, units: int) -> list[tuple[str, str, int, int]]:
+    """Return the batches that are measured on a device: form of the convolutions, precision, units and folds.
+
+    ``forms`` adds every other form in every precision on a GPU.
+    """
+    if device != "cuda":
+        return [(fastest(device, ""), "", 1, 1)]
+    used = fastest("cuda", "bfloat16")
+    found = [(used, "bfloat16", count, folds) for count, folds in ((1, 1), (1, FOLDS), (units, FOLDS))]
+    others = [(other, precision) for precision in PRECISIONS[::-1] for other in FORMS] if forms else []
+    return found + [(*pair, 1, FOLDS) for pair in others if pair not in ((used, "bfloat16"), SLOW)]
+
+
+def bench(device: torch.device, forms: bool, data: str, show: Callable[[Speed], None]) -> list[Speed]:
     """Measure the plain loop, then batches of folds and units; ``show`` is called with each."""
     on_gpu = device.type == "cuda"
     cases = _cases(on_gpu, data)
@@ -170,20 +184,11 @@ def bench(device: torch.device, quick: bool, data: str, show: Callable[[Speed], 
             return
         add(words, count * folds, ms, off)
 
-    if not on_gpu:
-        batched(fastest("cpu", ""), "", 1, 1)
-        return rows
-    used = fastest("cuda", "bfloat16")
-    for count, folds in ((1, FOLDS), (len(cases), FOLDS), (1, 1)):
-        batched(used, "bfloat16", count, folds)
-    if quick:
-        return rows
-    for precision in PRECISIONS[::-1]:
-        for other in FORMS:
-            if (other, precision) not in ((used, "bfloat16"), SLOW):
-                batched(other, precision, 1, FOLDS)
-    own = ImageProgram(cases[0], data, device, True)
-    add("a graph per fold, bfloat16", SEVERAL, apart(own, SEVERAL, steps))
+    for used, precision, count, folds in batches(device.type, forms, len(cases)):
+        batched(used, precision, count, folds)
+    if on_gpu:
+        own = ImageProgram(cases[0], data, device, True)
+        add("a graph per fold, bfloat16", SEVERAL, apart(own, SEVERAL, steps))
     return rows
 
 
@@ -199,14 +204,14 @@ def _cases(full: bool, data: str) -> list[Case]:
     ]
 
 
-def report(device: str = "auto", *, as_json: bool = False, quick: bool = False, data: str = "") -> None:
+def report(device: str = "auto", *, as_json: bool = False, forms: bool = False, data: str = "") -> None:
     """Measure and print."""
     if as_json:
-        rows = bench(device_for(device), quick, data, lambda row: None)
+        rows = bench(device_for(device), forms, data, lambda row: None)
         print(json.dumps([asdict(row) for row in rows], indent=1))
         return
     print(f"{'':30} device  runs batch ms/fold-step    ratio   gradients off by")
-    bench(device_for(device), quick, data, _line)
+    bench(device_for(device), forms, data, _line)
 
 
 def _line(r: Speed) -> None:
