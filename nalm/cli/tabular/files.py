@@ -2,7 +2,6 @@
 
 import csv
 import io
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
