@@ -77,6 +77,7 @@ def _candidates(found: "NALMRegressor", k: int) -> list[dict[str, Any]]:
             "size": e.size,
             "error": json_number(e.error),
             "stage": e.stage,
+            "verdict": e.verdict,
             "worse": json_number(e.worse),
             "constants": [_constant(c) for c in e.constants],
         }

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from nalm.cli.tabular import Table
     from nalm.discover.regressor import NALMRegressor
 
+WIDE = 72  # columns of a terminal in which the verdicts of other laws have room
+
 
 def print_warnings(table: "Table") -> None:
     """Print which rows were dropped, and the warnings about the columns."""
@@ -52,11 +54,19 @@ def print_result(found: "NALMRegressor", table: "Table", result: dict[str, Any])
         if law["groups"] is not None:
             print_groups(law["groups"], braille)
         if law["candidates"]:
-            head = "symbols", "error", "worse by", "other laws"
-            grid = Grid(*head, box=box.SIMPLE if braille else box.ASCII)
+            tested = ["verdict"] if columns() >= WIDE else []
+            grid = Grid(
+                "symbols",
+                "error",
+                "worse by",
+                *tested,
+                "other laws",
+                box=box.SIMPLE if braille else box.ASCII,
+            )
             for c in law["candidates"]:
                 error, worse = ("-" if v is None else f"{v:.2g}" for v in (c["error"], c["worse"]))
-                grid.add_row(str(c["size"]), error, worse, Text(short(c["formula"]), overflow="fold"))
+                cells = [str(c["size"]), error, worse, *([c["verdict"] or "-"] if tested else [])]
+                grid.add_row(*cells, Text(short(c["formula"]), overflow="fold"))
             screen.show(grid, Console(width=columns(), emoji=False))
         y, predicted = values(found, table, k)
         name = shown(law["target"])[:12]

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from nalm.discover.dimensions.units import Dimension, dimension
+from nalm.discover.law.names import check_distinct
 from nalm.errors import NALMError
 from nalm.operating_system import cores
 
@@ -56,6 +57,36 @@ def numbers_in(y: Any) -> Any:
         return array.astype(np.float64)
     except ValueError as error:
         raise NALMError(f"y must hold numbers: {error}.") from None
+
+
+def check_frame(table: Any) -> None:
+    """Refuse columns of a data frame that hold dates, text or gaps, or have one name, with the remedy."""
+    check_distinct(getattr(table, "columns", ()))
+    if not (hasattr(table, "columns") and hasattr(table, "dtypes") and hasattr(table, "isna")):
+        return
+    for name in table.columns:
+        column = table[name]
+        kind = getattr(column.dtype, "kind", "O")
+        if kind in "Mm":
+            raise NALMError(
+                f"Column {name} holds dates or times: give numbers, such as days since the first."
+            )
+        if (gaps := int(column.isna().sum())) > 0:
+            first = int(np.flatnonzero(column.isna())[0])
+            raise NALMError(
+                f"Column {name} contains NaN, {gaps} missing values, the first in row {first}: drop such rows."
+            )
+        if kind in "OUS" and (words := [v for v in column if isinstance(v, str) and not _is_number(v)]):
+            raise NALMError(
+                f"Column {name} holds text ({words[0][:40]!r}): leave it out, or give it as groups."
+            )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False
 
 
 def print_line(message: str) -> None:

@@ -120,7 +120,8 @@ class Met:
             certificate = replace(certify_noisy(node, self.problem, names), verdict=Verdict.NONE)
         if self.problem.dimensions is not None and not self.rule.allows(node):
             reason = f"no law of the dimension {described(self.problem.dimensions[1])} was found, and "
-            certificate = replace(certificate, verdict=Verdict.NONE, tested=reason + certificate.tested)
+            tested = f"{reason}{certificate.tested} If a constant with a unit is missing, add it as a column."
+            certificate = replace(certificate, verdict=Verdict.NONE, tested=tested)
         if words:
             certificate = replace(certificate, verdict=Verdict.NONE, tested=words + certificate.tested)
         return node, certificate, stage

@@ -8,6 +8,7 @@ import numpy as np
 
 from nalm.discover import Discovery, search
 from nalm.discover.arguments import (
+    check_frame,
     numbers_in,
     print_line,
     refuse_with_groups,
@@ -20,7 +21,7 @@ from nalm.discover.discovery import FittedLaw
 from nalm.discover.fitted import FittedLaws
 from nalm.discover.form.search import search_form, search_form_groups
 from nalm.discover.grouped.search import search_groups
-from nalm.discover.law.names import check_distinct, clean_names
+from nalm.discover.law.names import clean_names
 from nalm.discover.law.nature import named, with_constants
 from nalm.errors import NALMError
 
@@ -140,12 +141,11 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         """Search for the law of each column of y; ``names`` are used where the columns of X have none.
 
         ``y_err`` is the standard error of y on each row, ``x_err`` that of each cell or column of X beside it.
-        ``groups`` is a label for each row: then one law is looked
-        for, with numbers that all groups share and numbers that each has of its own (``groups_``).
+        ``groups`` is a label for each row: then one law is found, with shared numbers and own ones (``groups_``).
         """
         began = time.monotonic()
         end = began + seconds_of(self.max_time)
-        check_distinct(getattr(X, "columns", ()))
+        check_frame(X)
         x, y = validate_data(
             self,
             X,

@@ -90,7 +90,7 @@ def test_json_holds_everything_and_is_alone_on_standard_output():
     )
     assert found["python"].endswith("*length**0.5") and "sqrt{length}" in found["latex"]
     assert found["r2"] == pytest.approx(1) and found["seconds"] < 60
-    keys = {"formula", "size", "error", "stage", "worse", "constants"}
+    keys = {"formula", "size", "error", "stage", "verdict", "worse", "constants"}
     assert all(set(c) == keys for c in found["candidates"])
 
 

@@ -14,11 +14,46 @@ def test_three_rows_are_refused_with_how_many_are_needed():
 
 def test_dates_and_words_in_a_data_frame_are_one_sentence():
     pandas = pytest.importorskip("pandas")
+    y = np.arange(9.0)
     frame = pandas.DataFrame({"a": np.arange(9.0), "day": pandas.date_range("2024-01-01", periods=9)})
-    with pytest.raises((ValueError, TypeError), match=r"\w+ \w+ \w+"):
-        NALMRegressor(max_time=1).fit(frame, np.arange(9.0))
-    with pytest.raises(ValueError, match=r"\w+ \w+ \w+"):
-        NALMRegressor(max_time=1).fit(frame.assign(day="a word"), np.arange(9.0))
+    with pytest.raises(NALMError, match="Column day holds dates or times: give numbers"):
+        NALMRegressor(max_time=1).fit(frame, y)
+    with pytest.raises(
+        NALMError, match=r"Column day holds text \('a word'\): leave it out, or give it as groups"
+    ):
+        NALMRegressor(max_time=1).fit(frame.assign(day="a word"), y)
+    with pytest.raises(NALMError, match="holds text"):
+        NALMRegressor(max_time=1).fit(frame.assign(day=pandas.Categorical(list("abcabcabc"))), y)
+
+
+def test_missing_values_in_a_data_frame_are_named_with_their_row():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, 2, np.nan, 4, np.nan, 6], "b": np.arange(6.0)})
+    with pytest.raises(NALMError, match="Column a contains NaN, 2 missing values, the first in row 2"):
+        NALMRegressor(max_time=1).fit(frame, np.arange(6.0))
+
+
+def test_truth_values_are_conditions_and_their_law_is_exact():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame({"hot": rng.integers(0, 2, 60).astype(bool), "m": rng.uniform(1, 5, 60)})
+    found = NALMRegressor(stages=["additive"]).fit(frame, 3 * frame["m"] + 5 * frame["hot"])
+    assert found.formula_ == "5*hot + 3*m" and found.certificate_.verdict == "exact"
+
+
+def test_a_constant_with_a_unit_is_a_column_of_one_value():
+    rng = np.random.default_rng(0)
+    x = np.column_stack([rng.uniform(0.5, 2, 40), rng.uniform(280, 400, 40), rng.uniform(0.01, 0.05, 40)])
+    y = 8.314 * x[:, 0] * x[:, 1] / x[:, 2]
+    units = ["mol", "K", "m3"]
+    found = search(x, y, ["n", "T", "V"], x_units=units, y_unit="Pa", stages=["power"])
+    assert (
+        not found.certificate
+        and "constant with a unit is missing, add it as a column" in found.certificate.tested
+    )
+    x = np.column_stack([x, np.full(40, 8.314)])
+    found = search(x, y, ["n", "T", "V", "R"], x_units=[*units, "J/(mol K)"], y_unit="Pa", stages=["power"])
+    assert str(found.law) == "R*T*n/V" and found.certificate.verdict == "exact"
 
 
 def test_rows_that_repeat_count_once_as_evidence():

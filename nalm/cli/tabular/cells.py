@@ -14,7 +14,10 @@ Codes = NDArray[np.int8]
 OK, EMPTY, ABSENT, TEXT = 0, 1, 2, 3  # kinds of cells: a number, empty, a word such as n/a, other text
 POINTS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")  # 1,373.12
 COMMAS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d*)?")  # 1.373,12
-MARKS = re.compile(r"[+-]?\d{1,3}('\d{3})+([.,]\d*)?")  # 1'373.12
+MARKS = re.compile(r"[+-]?\d{1,3}(['\u2019 \u00a0\u2009\u202f]\d{3})+([.,]\d*)?")  # 1'373.12, 1 373.12
+MARK = re.compile(r"['\u2019 \u00a0\u2009\u202f]")
+OTHER_DATE = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{2,4}( .*)?|\d{4}[./]\d{1,2}[./]\d{1,2}( .*)?")
+UNIT = re.compile(r"[+-]?\d[\d.,]*([eE][+-]?\d+)?\s*(%|°?[A-Za-zµΩ][\w/^*·-]*)")  # 3.5 kg, 12%
 TRUTH = {"true": 1.0, "false": 0.0}
 DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?)?")
 DAY = 86400.0  # seconds
@@ -50,7 +53,7 @@ def number(text: str, comma: bool) -> float:
     """
     text = text.strip()
     if thousands(text, comma):
-        text = text.replace("'", "").replace("." if comma else ",", "")
+        text = MARK.sub("", text).replace("." if comma else ",", "")
     if comma:
         text = text.replace(".", "_").replace(",", ".")
     try:
@@ -68,6 +71,17 @@ def number(text: str, comma: bool) -> float:
 def thousands(text: str, comma: bool) -> bool:
     """Tell whether a cell is a number with thousands marks."""
     return bool((COMMAS if comma else POINTS).fullmatch(text) or MARKS.fullmatch(text))
+
+
+def remedy(text: str) -> str:
+    """Say what a cell of text seems to be and what helps; empty if nothing is known.
+
+    >>> remedy("31.01.2024"), remedy("3.5 kg"), remedy("none")
+    ('it holds dates: write them as 2024-01-31', 'it has units behind its numbers: move them to the header', '')
+    """
+    if OTHER_DATE.fullmatch(text):
+        return "it holds dates: write them as 2024-01-31"
+    return "it has units behind its numbers: move them to the header" if UNIT.fullmatch(text) else ""
 
 
 def reading(cells: Cells, comma: bool) -> str:

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -12,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from nalm.cli.tabular.layout import is_number, only_commas, preamble, separator
 from nalm.discover.law.names import check_distinct
 from nalm.errors import NALMError
 
@@ -21,9 +21,6 @@ BLOCK = 20_000  # rows
 SAMPLE = 50  # lines looked at before the separator is chosen
 LONGEST = 10_000_000  # characters of a line
 MISSING = {*("na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing"), *("-", "--", "?", ".")}
-POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
-COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?|[+-]?\d{1,3}(\.\d{3})+,\d+")
-GROUPS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")  # thousands, where decimals follow a comma
 
 
 class TableFile(Protocol):
@@ -79,9 +76,13 @@ class _Text:
         sample = list(islice(lines, SAMPLE))
         if not sample:
             raise NALMError(f"{path.name} is empty: it needs a line of names and rows of numbers.")
-        self.separator = _separator([text for _, text in sample], path.suffix.lower())
+        above = preamble([text for _, text in sample])
+        sample = sample[above:]
+        if above:
+            self.notes.append(f"Line {sample[0][0]} is taken for the header; the lines above are left out.")
+        self.separator = separator([text for _, text in sample], path.suffix.lower())
         cells = [c.strip() for row in self._parsed(iter(sample), strict=False) for c in row]
-        self.comma = self.separator != "," and _only_commas(cells)
+        self.comma = self.separator != "," and only_commas(cells)
         self._records = self._parsed(chain(sample, lines))
         self._first: list[list[str]] = []
         self.names = self._header(next(self._records, []))
@@ -127,13 +128,13 @@ class _Text:
 
     def _header(self, row: list[str]) -> list[str]:
         names = [c.strip() for c in row]
-        numeric = [c for c in names if _is_number(c, self.comma)]
+        numeric = [c for c in names if is_number(c, self.comma)]
         if numeric and len(numeric) == len([c for c in names if c]):
             self._first = [row]
             names = [
                 n.strip() for n in self._comment.split(None if self.separator == " " else self.separator)
             ]
-            if len(names) == len(row) and not any(_is_number(n, self.comma) for n in names):
+            if len(names) == len(row) and not any(is_number(n, self.comma) for n in names):
                 self.notes.append(f"{self.path.name} has no header: the comment above names its columns.")
             else:
                 names = [f"x{i + 1}" for i in range(len(row))]
@@ -203,30 +204,3 @@ def _column(values: Any) -> Cells:
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
         return np.asarray(values.cast(float64(), safe=False).to_numpy(zero_copy_only=False))
     return ["" if v is None else str(v) for v in values.to_pylist()]
-
-
-def _separator(lines: list[str], ending: str) -> str:
-    """Guess the separator: the character that occurs equally often on every line, if there is one."""
-    if ending in (".tsv", ".tab"):
-        return "\t"
-    bare = [re.sub(r'"[^"]*"', "", line) for line in lines]
-    for sign in "\t;,":
-        if bare[0].count(sign) and all(line.count(sign) == bare[0].count(sign) for line in bare):
-            return sign
-    most = max(";,\t", key=bare[0].count)
-    if most in bare[0]:
-        return most
-    return " " if any(" " in line.strip() for line in bare) else ","
-
-
-def _only_commas(cells: list[str]) -> bool:
-    points = [c for c in cells if POINT.fullmatch(c) and not GROUPS.fullmatch(c)]
-    return any(map(COMMA.fullmatch, cells)) and not points
-
-
-def _is_number(text: str, comma: bool) -> bool:
-    try:
-        float(text.replace(",", ".") if comma else text)
-    except ValueError:
-        return False
-    return text.casefold() not in ("nan", "inf", "infinity")  # these may be names

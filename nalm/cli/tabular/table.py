@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nalm.cli.tabular.cells import ABSENT, EMPTY, OK, TEXT, Codes, numbers_of, reading
+from nalm.cli.tabular.cells import ABSENT, EMPTY, OK, TEXT, Codes, numbers_of, reading, remedy
 from nalm.cli.tabular.files import Cells, TableFile, open_table
 from nalm.cli.tabular.warnings import column_warnings, counts_rows, row_warnings
 from nalm.discover.law.names import shown
@@ -20,6 +20,7 @@ from nalm.errors import NALMError, unknown
 Array = NDArray[np.float64]
 
 MOST = 40_000_000  # cells that are kept: 320 MB
+CATEGORIES = 12  # different texts of a column that may name groups of rows, at most
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,7 @@ class _Gathered:
         self._place = {j: i for i, j in enumerate(picked)}
         self._example: dict[tuple[int, int], tuple[str, str]] = {}  # (column, code) -> a cell and where it is
         self._dates, self._readings = set[int](), dict[int, str]()
+        self._texts: dict[int, set[str]] = {}  # column -> its texts, if they are few
         stride, numbers, codes = 1, list[Array](), list[Codes]()
         for lines, cells in source.blocks(picked):
             start = -self.rows % stride
@@ -143,7 +145,7 @@ class _Gathered:
         self._counters = {
             j
             for j, i in self._place.items()
-            if len(picked) > 2 and counts_rows(source.names[j], self._numbers[i])
+            if len(picked) > 2 and counts_rows(source.names[j], self._numbers[i], j == 0)
         }
         self.stride = stride
         if stride > 1:
@@ -155,6 +157,11 @@ class _Gathered:
             if (column, code) not in self._example and (at := np.flatnonzero(codes == code)).size:
                 text = repr(str(cells[at[0]]).strip()[:40])
                 self._example[column, code] = text, f"{self.source.word} {lines[at[0]]}"
+        texts = self._texts.setdefault(column, set())
+        for i in np.flatnonzero(codes == TEXT).tolist():
+            if len(texts) > CATEGORIES:
+                break
+            texts.add(str(cells[i]).strip())
 
     def values(self, columns: Sequence[int]) -> Array:
         """Return the numbers of columns, (rows, columns)."""
@@ -178,7 +185,8 @@ class _Gathered:
             example = f"{text_at[0]} on {text_at[1]}" if text_at else "its cells are empty"
             if j in needed and (not numbers or text > numbers):
                 kind = "target" if j not in wanted else "column"
-                raise NALMError(f"The {kind} {name} is not numeric: {example}; name a column of numbers.")
+                help_ = self.remedy(j) or "name a column of numbers"
+                raise NALMError(f"The {kind} {name} is not numeric: {example}; {help_}.")
             if j in self._dates and j not in needed:
                 left_out.append(f"Column {name} is left out: it holds dates; --columns uses them as days.")
             elif j in self._counters and j not in needed:
@@ -188,15 +196,26 @@ class _Gathered:
             elif text_at is None and not numbers:
                 left_out.append(f"Column {name} is left out: it is empty.")
             elif text > numbers:
-                left_out.append(f"Column {name} is left out: it is not numeric ({example}).")
+                why = self.remedy(j) or "it is not numeric"
+                left_out.append(f"Column {name} is left out: {why} ({example}).")
             else:
                 share = f"only {numbers} of {len(codes)} cells are numbers"
                 left_out.append(f"Column {name} is left out: {share}; --columns can force it.")
         if not kept:
+            reason = f" {left_out[0]}" if left_out else ""
             raise NALMError(
-                f"{self.source.path.name} has no column of numbers besides the target: it needs at least one."
+                f"{self.source.path.name} has no column of numbers besides the target: it needs at least one.{reason}"
             )
         return kept, left_out
+
+    def remedy(self, column: int) -> str:
+        """Say what a column of text seems to hold and what helps; empty if nothing is known."""
+        text = self._example.get((column, TEXT), ("''", ""))[0][1:-1]
+        count = len(self._texts.get(column, ()))
+        if not (found := remedy(text)) and 1 < count <= min(CATEGORIES, self.rows // 3):
+            name = shown(self.source.names[column])
+            found = f"it holds {count} categories; --groups {name} gives each its own constants"
+        return found
 
     def dropped(self, columns: Sequence[int]) -> str:
         """Describe how many rows are dropped and why; each row counts at its first bad cell."""

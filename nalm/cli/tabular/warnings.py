@@ -11,7 +11,21 @@ Array = NDArray[np.float64]
 
 ROWS = 10_000  # among which repeated ones are looked for, at most
 COUNTERS = {
-    *("index", "id", "row", "rows", "rownames", "row_names", "row number", "no", "nr", "#", "obs"),
+    *(
+        "index",
+        "id",
+        "row",
+        "rows",
+        "rownames",
+        "row_names",
+        "row number",
+        "rowid",
+        "row_id",
+        "no",
+        "no.",
+        "nr",
+    ),
+    *("#", "obs", "observation", "number", "num", "case", "record", "entry", "item", "seq"),
     *("column1", "unnamed: 0"),
 }
 FEW = 6  # distinct numbers of a column that may be codes
@@ -27,6 +41,12 @@ CODES = {
     "treatment",
     "batch",
     "cluster",
+    "sample",
+    "subject",
+    "patient",
+    "site",
+    "run",
+    "id",
 }
 
 
@@ -37,19 +57,19 @@ def column_warnings(names: Sequence[str], x: Array) -> list[str]:
         levels = len(np.unique(column))
         if name.casefold() in CODES and 1 < levels <= FEW:
             found.append(
-                f"Column {name} has {levels} values and may hold codes: its numbers are used as they are; "
-                "leave it out with --columns if they mean nothing."
+                f"Column {name} has {levels} values and may hold codes: its numbers are used as they are; if they mean "
+                f"nothing, --groups {name} gives each its own constants."
             )
     return found
 
 
-def counts_rows(name: str, column: Array) -> bool:
-    """Tell whether a column numbers the rows, by its name and its values."""
+def counts_rows(name: str, column: Array, first: bool = False) -> bool:
+    """Tell whether a column numbers the rows, by its name, its values, and whether it is the first (R's X)."""
     return (
-        name.casefold() in COUNTERS
+        (name.casefold() in COUNTERS or (first and name == "X"))
         and len(column) > 2
         and np.array_equal(column - column[0], np.arange(len(column)))
-        and column[0] in (0, 1)
+        and float(column[0]).is_integer()
     )
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from nalm.discover.certificate.levels import tested_by
 from nalm.discover.certificate.lookalikes import has_look_alikes
 from nalm.discover.fit.least_squares import tangent
 from nalm.discover.fit.snap import gauged, movable
@@ -206,7 +207,7 @@ def _is_polynomial(node: Node) -> bool:
 
 def _modulated(term: Array, node: Node, x: Array, y: Array) -> Array:
     """Return test terms that no law has: a term as large as y, times the sine of each input scaled to [-1, 1]."""
-    columns = [np.sin(x[:, i] / np.abs(x[:, i]).max()) for i in sorted(used(node))[:10]]
+    columns = tested_by(node, x)
     size = np.sqrt(np.mean(term**2))
     scaled = term * (np.sqrt(np.mean(y**2)) / size if size > 0 else 0.0)
     return np.stack([scaled * c for c in columns], 1) if columns and size > 0 else np.empty((len(y), 0))

@@ -6,7 +6,10 @@ import string
 from collections import Counter
 from collections.abc import Sequence
 
+from nalm.discover.law.functions import FUNCTIONS
 from nalm.errors import NALMError
+
+TAKEN = {"pi", "sqrt", *FUNCTIONS}  # what has a meaning in a formula
 
 
 def default_names(inputs: int) -> tuple[str, ...]:
@@ -47,17 +50,17 @@ def check_names(names: Sequence[object] | None, inputs: int) -> tuple[str, ...]:
 
 
 def clean_names(names: Sequence[object]) -> tuple[str, ...]:
-    """Change names so that a formula and Python can use them: no spaces, keywords or pi, none twice.
+    """Change names so that a formula and Python can use them: no spaces, keywords, functions or pi, none twice.
 
-    >>> clean_names(["mass (kg)", "lambda", "pi", "2nd", "", "a", "a"])
-    ('mass_kg', 'lambda_', 'pi_', 'x2nd', 'x5', 'a', 'a_2')
+    >>> clean_names(["mass (kg)", "lambda", "exp", "2nd", "", "a", "a"])
+    ('mass_kg', 'lambda_', 'exp_', 'x2nd', 'x5', 'a', 'a_2')
     """
     found: list[str] = []
     for i, name in enumerate(names):
         text = re.sub(r"\W+", "_", str(name)).strip("_")[:60] or f"x{i + 1}"
         text = text if text.isidentifier() else f"x{text}"
         text = text if text.isidentifier() else f"x{i + 1}"
-        text = f"{text}_" if keyword.iskeyword(text) or text == "pi" else text
+        text = f"{text}_" if keyword.iskeyword(text) or text in TAKEN else text
         once, k = text, 2
         while text in found:
             text, k = f"{once}_{k}", k + 1

@@ -12,6 +12,7 @@ from nalm.discover.problem import Problem
 from nalm.discover.stages.additive import additive
 from nalm.discover.stages.argument import argument
 from nalm.discover.stages.chebyshev import chebyshev
+from nalm.discover.stages.curves import curves
 from nalm.discover.stages.divided import divided
 from nalm.discover.stages.factors import factors
 from nalm.discover.stages.general import general
@@ -63,6 +64,7 @@ STAGES: dict[str, Stage] = {
     "logarithm": Stage(logarithm, functions=True),  # 3*log(a) - log(exp(b/a) - 1)
     "outside": Stage(outside, functions=True),  # asin(a/b)
     "waves": Stage(waves, functions=True),  # 3*exp(-a/5)*sin(7*a + 1) + b
+    "curves": Stage(curves, functions=True),  # 3/(1 + 5*exp(-a)), under noise
     "inside": Stage(inside, functions=True),  # sqrt(a**2 + b**2 - 2*a*b*cos(c))
     "divided": Stage(divided, functions=True),  # a*b/(c*d)*(e + f + 2*sqrt(e*f)*cos(g))
     # a*(b + (a + c)/(c*d + e)): nested laws, as long as there is time

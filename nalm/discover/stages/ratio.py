@@ -27,23 +27,34 @@ def null_vector(columns: Array) -> Array:
 
 
 def ratio(problem: Problem) -> Iterator[Node]:
-    """Propose y = (u.x + a) / (v.x + b), without and with the two biases."""
+    """Propose y = (u.x + a) / (v.x + b), without and with the two biases; under noise also with one of them."""
     inputs = [Input(i) for i in problem.columns]
     x = problem.x[:, problem.columns]
     for bias in (False, True):
         problem.check()
         yield from quotient(inputs, x, problem, bias)
+    if problem.noise != 0:
+        for zero in ("top", "bottom"):  # 3*a/(a + 2)
+            yield from quotient(inputs, x, problem, True, zero)
 
 
-def quotient(terms: Sequence[Node], values: Array, problem: Problem, bias: bool) -> Iterator[Node]:
-    """Propose the best quotient of two sums of the same terms, scaled so that its typical weight is 1."""
+def quotient(
+    terms: Sequence[Node], values: Array, problem: Problem, bias: bool, zero: str = ""
+) -> Iterator[Node]:
+    """Propose the best quotient of two sums of the same terms, scaled so that its typical weight is 1.
+
+    ``zero`` names the sum, "top" or "bottom", that has no bias though the other has one.
+    """
     y = problem.y
     if bias:
         values = np.column_stack([values, np.ones(len(y))])
     n = values.shape[1]
     if not n or len(y) < 2 * n + 2:
         return
-    z = null_vector(np.column_stack([values, -y[:, None] * values]) * problem.relative[:, None])
+    both = np.column_stack([values, -y[:, None] * values]) * problem.relative[:, None]
+    kept = np.arange(2 * n) != {"top": n - 1, "bottom": 2 * n - 1}.get(zero, -1)
+    z = np.zeros(2 * n)
+    z[kept] = null_vector(both[:, kept])
     top, bottom = z[:n], z[n:]
     if not np.abs(top).max() > 0 or not np.abs(bottom).max() > 0 or not np.isfinite(z).all():
         return
