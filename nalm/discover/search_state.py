@@ -154,9 +154,13 @@ class Search(Met):
         self.proposals += fewer.proposals
         for node, (_, stage) in fewer.met.items():
             self.remember(node, stage)
-        if fewer.certified is None or not fewer.done:
+        chosen = fewer.certified
+        if chosen is None or not chosen[1]:
+            before = fewer.uncertified(chosen, self.names)
+            chosen, _ = fewer.by_evidence(before, self.names, fewer.began, None)
+        node, found, stage = chosen
+        if not found:
             return False
-        node, _, stage = fewer.certified
         if certificate := certify(node, self.problem, self.names):
             self.accept(node, certificate, stage)
         else:

@@ -146,7 +146,7 @@ def _figure(
     axis = {"zeroline": False, "exponentformat": "power", "nticks": 6}
     layout = {
         "height": 340,
-        "margin": {"l": 70, "r": 12, "t": 12, "b": 48},
+        "margin": {"l": 70, "r": 12, "t": 32, "b": 48},
         "showlegend": False,
         "hovermode": "closest",
         "xaxis": axis | {"title": {"text": across}},
