@@ -60,7 +60,8 @@ def _collinear(names: Sequence[str], x: Array, columns: Sequence[int]) -> tuple[
     """Return a sentence for each column that is a linear combination of earlier ones, and the other columns."""
     columns = columns[:COLUMNS]
     if len(x) <= len(columns) + 1:
-        few = f"There are {len(x)} rows for {len(columns)} columns: too few to tell which columns matter."
+        rows = "There is 1 row" if len(x) == 1 else f"There are {len(x)} rows"
+        few = f"{rows} for {len(columns)} columns: too few to tell which columns matter."
         return ([few] if len(columns) > 1 else []), list(columns)
     part = x[:: -(-len(x) // ROWS)] if len(x) > ROWS else x
     found, basis, kept = [], np.full((len(part), 1), len(part) ** -0.5), list[int]()

@@ -41,6 +41,17 @@ def test_the_law_of_the_other_rows_is_found_and_the_rows_are_named(name, noise):
     assert evaluate(found.law.expression, x) == pytest.approx(LAWS[name](*x.T), rel=0.05)
 
 
+@pytest.mark.system
+def test_two_of_thirty_rows_that_are_far_off_are_named_and_no_pole_explains_them():
+    rng = np.random.default_rng(5)
+    x = rng.uniform(1, 5, (30, 3))
+    y = x.prod(1) * (1 + 0.01 * rng.standard_normal(30))
+    y[[4, 19]] *= [10.0, 0.1]
+    found = search(x, y, max_time=60)
+    assert found.certificate and found.certificate.outliers == (5, 20)
+    assert evaluate(found.law.expression, x) == pytest.approx(x.prod(1), rel=0.05)
+
+
 @pytest.mark.slow
 def test_the_rows_are_saved_with_the_certificate():
     x, y = table(LAWS["a quotient"], 0.01)

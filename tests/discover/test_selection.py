@@ -175,3 +175,13 @@ def test_rows_that_are_far_off_are_left_out_and_named():
     found = search(x, y, stages=["additive", "power", "ratio"])
     assert structure(found.law.expression) == structure(Power((A, B), (1.0, 2.0)))
     assert found.certificate.verdict == "consistent" and found.certificate.tested.endswith("rows 8, 31, 32.")
+
+
+def test_errors_in_proportion_to_y_do_not_hide_the_effect():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(1, 5, (60, 2))
+    clean = x[:, 0] * x[:, 1] ** 2 / 2
+    y = clean * (1 + 0.05 * rng.standard_normal(60))
+    for given in ({"y_err": 0.05 * clean}, {"sample_weight": clean**-2.0}):
+        found = search(x, y, stages=["additive", "power"], **given)
+        assert str(found.law) == "a*b**2/2" and found.certificate.verdict == "consistent"

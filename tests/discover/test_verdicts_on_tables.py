@@ -8,7 +8,7 @@ from nalm.discover import search
 from nalm.discover.certificate.levels import interpolated, occurrences
 from nalm.discover.law.expression import Input, Power, Sum
 from nalm.discover.problem import Problem
-from nalm.discover.selection.doubts import hidden_effect
+from nalm.discover.selection.doubts import doubt, hidden_effect
 from nalm.discover.selection.evidence import fit, unsettled
 from nalm.discover.selection.rows import Observations
 from nalm.discover.selection.separation import next_measurement
@@ -38,6 +38,31 @@ def test_a_simpler_law_stands_first_unless_the_rows_clearly_speak_against_it():
     line, bent = curved(3.0)
     assert clearly(line, bent) > 2.5 and simpler([bent, line], bent, lambda law: True) is None
     assert simpler([line, bent], line, lambda law: True) is None  # nothing is simpler than the line
+
+
+def test_a_fitted_exponent_is_no_simpler_law_and_a_column_is_given_up_only_to_chance():
+    rng = np.random.default_rng(2)
+    x = rng.uniform(1, 5, (40, 2))
+    y = 3 * x[:, 0] * np.exp(0.3 * rng.standard_normal(40))
+    alone, power, both = (
+        fitted(node, x, y)
+        for node in (Sum((A,), (3.0,)), Power((A,), (1.2,), 3.0), Power((A, Input(1)), (1.0, 0.5), 3.0))
+    )
+    assert simpler([both, power], both, lambda law: True) is None
+    assert simpler([both, alone], both, lambda law: True)[0] is alone
+    y = 3 * x[:, 0] * np.sqrt(x[:, 1]) * np.exp(0.3 * rng.standard_normal(40))
+    alone, both = (fitted(law.node, x, y) for law in (alone, both))
+    assert clearly(alone, both) > 1.7 and simpler([both, alone], both, lambda law: True) is None
+
+
+def test_laws_under_different_noise_are_compared_by_the_likelihood_of_y():
+    x = np.linspace(1, 2, 20)[:, None]
+    y = 100 * x[:, 0] * np.exp(0.01 * np.random.default_rng(0).standard_normal(20))
+    additive, relative = (
+        fit(LINE, rows, unsettled(LINE, rows.x), "test")
+        for rows in Observations.of(Problem.from_table(x, y)).kinds()
+    )
+    assert abs(clearly(additive, relative)) < 3  # -2 log likelihoods of y, not of log y
 
 
 def test_the_next_measurement_is_where_two_laws_come_apart():
@@ -79,6 +104,9 @@ def test_codes_are_never_certified_as_physics():
     posed = Problem.from_table(code[:, None], parabola_of(code))
     assert occurrences(parabola, 0) == 2 and interpolated(parabola, posed) == (0, 3)
     assert interpolated(Sum((A,), (2.0,)), posed) is None  # a line through three codes was tested
+    noisy = parabola_of(code) + 0.1 * rng.standard_normal(90)
+    law, posed = fitted(parabola, code[:, None], noisy), Problem.from_table(code[:, None], noisy)
+    assert "which may be codes" in doubt(law, posed)
 
 
 def parabola_of(code):

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import chdtrc, fdtrc
 
 from nalm.discover.certificate.lack_of_fit import MARGIN, SIGNIFICANT, complaint, f_test, structure
+from nalm.discover.certificate.levels import interpolated
 from nalm.discover.certificate.resolution import cancels
 from nalm.discover.certificate.smoothness import leftover
 from nalm.discover.fit.least_squares import refined
@@ -32,6 +33,10 @@ def doubt(found: Fitted, problem: Problem) -> str | None:
     the others. With few, all rows are used for both, and the tests count the numbers that were fitted.
     """
     node, rows = found.node, found.rows
+    if few := interpolated(node, problem):
+        return (
+            f"the law has a column of {few[1]} values, which may be codes, at places enough to fit anything"
+        )
     if used(node) and rows_to_test(node, problem):
         if cancels(node, rows.x):
             return CANCELLED
@@ -65,8 +70,7 @@ def doubt_of_fit(node: Node, k: int, rows: Observations, problem: Problem) -> st
     if n - k < max(FEWEST, k):
         more = k + max(FEWEST, k) - n
         return f"{n} rows are too few for {k} fitted numbers; {more} more would do"
-    level = rows.target / rows.error
-    flat = level - level.mean()
+    flat = rows.deviation
     explained = 1 - float(np.sum(r**2)) / max(float(np.sum(flat**2)), 1e-300)
     if explained < EFFECT:
         return f"the noise is larger than the effect: the law explains {100 * max(explained, 0):.0f}% of the variance"

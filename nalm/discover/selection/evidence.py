@@ -121,9 +121,8 @@ class Fitted:
         """The rms of ``left_out`` over the spread of the target."""
         with np.errstate(all="ignore"):
             off = float(np.sqrt(np.mean(self.left_out**2)))
-        return (
-            off / (float(np.std(self.rows.target / self.rows.error)) or 1.0) if np.isfinite(off) else np.inf
-        )
+        spread = float(np.sqrt(np.mean(self.rows.deviation**2)))
+        return off / (spread or 1.0) if np.isfinite(off) else np.inf
 
 
 def price(node: Node, free: Mask, rows: Observations) -> float:

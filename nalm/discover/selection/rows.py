@@ -71,6 +71,12 @@ class Observations:
         return np.log(np.abs(self.y)) if self.noise == NoiseKind.RELATIVE else self.y
 
     @property
+    def deviation(self) -> Array:
+        """The target minus its mean, weighted by the errors, over the size of the noise."""
+        weight = 1 / self.error**2
+        return (self.target - np.average(self.target, weights=weight)) / self.error
+
+    @property
     def stretched(self) -> Array:
         """What a residual of each row is multiplied by to be a residual of y (the Jacobian)."""
         return np.abs(self.y) if self.noise == NoiseKind.RELATIVE else self.error

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from nalm.discover.law.expression import Array, size, used
+from nalm.discover.law.expression import Array, roles, size, used
 from nalm.discover.selection.evidence import Fitted
 from nalm.discover.selection.rows import NoiseKind
 
@@ -21,14 +21,14 @@ def simpler(
 ) -> tuple[Fitted, float] | None:
     """Return the smallest sound law that fits less well than the best one, but not clearly, and by how much.
 
-    The law has fewer symbols and no more fitted numbers than the best one. The difference of -2 log likelihood is a
-    sum over rows; it is compared with the standard error of that sum (Vuong's test).
+    The law has fewer symbols, no more fitted numbers than the best one, and no fitted exponent. The difference of -2
+    log likelihood is a sum over rows; it is compared with the standard error of that sum (Vuong's test).
     """
     if len(best.rows) > MOST:
         return None
     found = []
     for law in order[:LOOKED_AT]:
-        if size(law.node) < size(best.node) and law.count <= best.count:
+        if size(law.node) < size(best.node) and law.count <= best.count and not _bends(law):
             off = clearly(law, best)
             if off < _clear(law, best):
                 found.append((size(law.node), law.score, off, law))
@@ -36,6 +36,11 @@ def simpler(
         if sound(law):
             return law, off
     return None
+
+
+def _bends(law: Fitted) -> bool:
+    """Tell whether a law has an exponent that was fitted: it can imitate a law of another form."""
+    return any(free and role == "exponent" for free, role in zip(law.free, roles(law.node), strict=True))
 
 
 def _clear(law: Fitted, best: Fitted) -> float:
