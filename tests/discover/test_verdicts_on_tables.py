@@ -8,7 +8,7 @@ from nalm.discover import search
 from nalm.discover.certificate.levels import interpolated, occurrences
 from nalm.discover.law.expression import Input, Power, Sum
 from nalm.discover.problem import Problem
-from nalm.discover.selection.doubts import doubt, hidden_effect
+from nalm.discover.selection.doubts import doubt, left_open
 from nalm.discover.selection.evidence import fit, unsettled
 from nalm.discover.selection.rows import Observations
 from nalm.discover.selection.separation import next_measurement
@@ -88,10 +88,13 @@ def test_a_law_that_leaves_out_columns_is_doubted_where_noise_would_hide_their_e
     x = rng.uniform(1, 5, (60, 2))
     y = 2 * x[:, 0] + noise * 6 * rng.standard_normal(60)
     law, problem = fitted(Sum((A,), (2.0,)), x, y), Problem.from_table(x, y)
-    words = hidden_effect(law, problem, ["a", "b"])
+    words = left_open(law, problem, ["a", "b"])
     assert words.startswith("The noise would hide an effect of b of up to ") if hides else not words
-    assert not hidden_effect(law, Problem.from_table(x[:, :1], y), ["a"])
-    assert not hidden_effect(fitted(Sum((A, Input(1)), (2.0, 0.1)), x, y), problem, ["a", "b"])
+    assert not left_open(law, Problem.from_table(x[:, :1], y), ["a"])
+    assert not left_open(fitted(Sum((A, Input(1)), (2.0, 0.1)), x, y), problem, ["a", "b"])
+    assert "digits of its own" in left_open(
+        fitted(Power((A, Input(1)), (1.0, 0.17)), x, y), problem, ["a", "b"]
+    )
 
 
 def test_codes_are_never_certified_as_physics():

@@ -16,7 +16,7 @@ from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem, TimeUpError
 from nalm.discover.selection.bootstrap import bootstrapped
 from nalm.discover.selection.choose import distinct_laws, ranked
-from nalm.discover.selection.doubts import doubt, hidden_effect, rows_to_test
+from nalm.discover.selection.doubts import doubt, left_open, rows_to_test
 from nalm.discover.selection.evidence import Fitted, fit, unsettled
 from nalm.discover.selection.front import RIVAL, front
 from nalm.discover.selection.intervals import FittedNumber, Uncertainty, constants
@@ -94,7 +94,7 @@ class Selection:
                 tested = self._tested(chosen)[1]
                 tested += f" A larger law fits better, but not clearly ({off:.1f} standard errors)."
             others, why = self._rivals(chosen, order, around)
-            why = why or hidden_effect(chosen, self.problem, self.names)
+            why = why or left_open(chosen, self.problem, self.names)
             if why:
                 verdict, tested = Verdict.UNDECIDED, f"{tested} {why}"
             return self._listed(order, chosen, (verdict, tested), others)

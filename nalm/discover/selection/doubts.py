@@ -6,7 +6,14 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import chdtrc, fdtrc
 
-from nalm.discover.certificate.lack_of_fit import MARGIN, SIGNIFICANT, complaint, f_test, structure
+from nalm.discover.certificate.lack_of_fit import (
+    MARGIN,
+    SIGNIFICANT,
+    complaint,
+    f_test,
+    fitted_exponents,
+    structure,
+)
 from nalm.discover.certificate.levels import interpolated
 from nalm.discover.certificate.resolution import cancels
 from nalm.discover.certificate.smoothness import leftover
@@ -110,8 +117,14 @@ def beyond_declared(found: Fitted, problem: Problem) -> str | None:
     return f"the residual is larger than the declared noise (p = {p:.1g})" if p < SIGNIFICANT else None
 
 
-def hidden_effect(found: Fitted, problem: Problem, names: Sequence[str]) -> str:
-    """Return a sentence if columns that the law leaves out could matter and the noise would hide it, else ''."""
+def left_open(found: Fitted, problem: Problem, names: Sequence[str]) -> str:
+    """Return in a sentence what the rows cannot tell about a law that passes all tests; empty if nothing.
+
+    A fitted exponent in a law of several columns may stand for another form, and noise may hide an effect of columns
+    that the law leaves out.
+    """
+    if len(used(found.node)) > 1 and fitted_exponents(found.node):
+        return "An exponent has digits of its own, for which another form may stand."
     unused = [names[j] for j in problem.columns if j not in used(found.node)]
     rows = found.rows
     level = 1.0 if rows.noise == NoiseKind.RELATIVE else float(np.sqrt(np.mean((rows.y / rows.error) ** 2)))
