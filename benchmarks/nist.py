@@ -74,7 +74,7 @@ class Trial:
 def problems(path: str) -> dict[str, dict[str, Any]]:
     """Read the problems of a file, by name."""
     try:
-        return {p["name"]: p for p in json.loads(Path(path).read_text("utf-8"))["problems"]}
+        return {p["name"]: p for p in json.loads(Path(path).read_text(encoding="utf-8"))["problems"]}
     except (OSError, ValueError, KeyError) as error:
         raise NALMError(
             f"There are no problems in {path or 'the file'!r} ({error}): name it with --data."
