@@ -19,8 +19,9 @@ from nalm.discover.law import Law
 from nalm.discover.law.expression import Node, numbers, roles, size
 from nalm.discover.law.rewrite import rewritten
 from nalm.discover.law.tidy import tidied
-from nalm.discover.met import Met
+from nalm.discover.met import Chosen, Met
 from nalm.discover.problem import Problem, TimeUpError
+from nalm.discover.selection.answer import Listed
 from nalm.discover.selection.outliers import suspicious_rows
 from nalm.discover.selection.rows import without
 from nalm.discover.stages import Stage
@@ -156,8 +157,7 @@ class Search(Met):
             self.remember(node, stage)
         chosen = fewer.certified
         if chosen is None or not chosen[1]:
-            before = fewer.uncertified(chosen, self.names)
-            chosen, _ = fewer.by_evidence(before, self.names, fewer.began, None)
+            chosen, _ = fewer.answer()
         node, found, stage = chosen
         if not found:
             return False
@@ -236,14 +236,15 @@ class Search(Met):
         self.certified = node, certificate, stage
         self.report(f"{stage}: {Law(node, self.names)} is {certificate.verdict}")
 
+    def answer(self) -> tuple[Chosen, list[Listed]]:
+        """Return the certified law, or the best law that was met, and the front of laws."""
+        chosen = self.uncertified(self.certified, self.names)
+        if chosen[1].verdict == Verdict.EXACT or self.problem.noise == 0:
+            return chosen, self.front(chosen[0])
+        return self.by_evidence(chosen, self.names, self.began, self.most_rows)
+
     def discovery(self, began: float) -> Discovery:
-        """Return the certified law, or the best law that was met, with the front of laws."""
-        node, certificate, stage = chosen = self.uncertified(self.certified, self.names)
-        if certificate.verdict == Verdict.EXACT or self.problem.noise == 0:
-            front = self.front(node)
-        else:
-            (node, certificate, stage), front = self.by_evidence(
-                chosen, self.names, self.began, self.most_rows
-            )
+        """Return the answer as what users see."""
+        (node, certificate, stage), front = self.answer()
         candidates = [Candidate.of(listed, self.names) for listed in front]
         return Discovery(Law(node, self.names), certificate, candidates, stage, time.monotonic() - began)

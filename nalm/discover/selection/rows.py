@@ -78,7 +78,7 @@ class Observations:
 
     @property
     def stretched(self) -> Array:
-        """What a residual of each row is multiplied by to be a residual of y (the Jacobian)."""
+        """The factor that makes a residual of each row one of y (the Jacobian)."""
         return np.abs(self.y) if self.noise == NoiseKind.RELATIVE else self.error
 
     @property

@@ -28,7 +28,7 @@ def simpler(
         return None
     found = []
     for law in order[:LOOKED_AT]:
-        if size(law.node) < size(best.node) and law.count <= best.count and not _bends(law):
+        if size(law.node) < size(best.node) and law.count <= best.count and not _has_fitted_exponent(law):
             off = clearly(law, best)
             if off < _clear(law, best):
                 found.append((size(law.node), law.score, off, law))
@@ -38,7 +38,7 @@ def simpler(
     return None
 
 
-def _bends(law: Fitted) -> bool:
+def _has_fitted_exponent(law: Fitted) -> bool:
     """Tell whether a law has an exponent that was fitted: it can imitate a law of another form."""
     return any(free and role == "exponent" for free, role in zip(law.free, roles(law.node), strict=True))
 
