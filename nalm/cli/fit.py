@@ -1,7 +1,6 @@
 """The command ``nalm fit``: from a table to the law behind it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -92,13 +91,11 @@ def fit(
     named = ",".join([columns, *beside]) if columns else None
     table = tabular.read(data, target, named, groups or None)
     table, errors = tabular.without_errors(table, error, of_columns)
+    if not json:
+        fit_screen.print_warnings(table)
     x_unit, y_units = _units(x_units, table.names), _units(y_unit, table.targets)
     if header_units:
         x_unit, y_units = (x_unit or _of_headers(table.names)), (y_units or _of_headers(table.targets))
-    if x_unit is not None:  # then a column of one value is a constant of the law
-        table = replace(table, warnings=[w for w in table.warnings if "constant: no law" not in w])
-    if not json:
-        fit_screen.print_warnings(table)
     regressor = NALMRegressor(
         noise=noise,
         max_time=max_time,

@@ -25,8 +25,8 @@ def redundant_columns(names: Sequence[str], x: Array) -> list[str]:
         values = [f"{names[j]} ({x[0, j]:.6g})" for j in constant]
         one = len(constant) == 1
         found.append(
-            f"Column{'' if one else 's'} {listed(values)} {'is' if one else 'are'} constant: no law can depend on "
-            f"{'it' if one else 'them'}."
+            f"Column{'' if one else 's'} {listed(values)} {'is' if one else 'are'} constant: only a law with units of "
+            f"measurement can use {'it' if one else 'them'}."
         )
     copies, rest = _copies(x, [j for j in range(x.shape[1]) if j not in constant])
     for group in copies:

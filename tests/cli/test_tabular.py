@@ -121,7 +121,7 @@ def test_constant_equal_and_collinear_columns_are_named(file):
         [",".join(columns), *(",".join(map(repr, r.tolist())) for r in np.stack(list(columns.values()), 1))]
     )
     assert tabular.read(file(text), "y").warnings == [
-        "Column k (2.5) is constant: no law can depend on it.",
+        "Column k (2.5) is constant: only a law with units of measurement can use it.",
         "Columns a and copy hold the same numbers: the law can name any of them.",
         "Column sum is a linear combination of a and b: the law can use either.",
         "Column line is a linear function of c: the law can use either.",
