@@ -203,7 +203,7 @@ class Session:
         state.warning = state.warning or message.warning
         if message.kind == "finished":
             assert message.runs is not None
-            self.store.save(message.runs)
+            self.store.save(message.runs, population=name, at=message.at)
             self._delete_checkpoints(job)
             state.finished += len(job.runs)
             state.solved += message.solved
@@ -217,7 +217,7 @@ class Session:
             self.begun.add(name)
             state.active[name] = (job.runs[0].case.name, len(job.runs), message.at, message.solved)
             state.workers[name] = message.worker
-        if message.kind != "progress":
+        if message.kind not in ("finished", "progress"):
             self.store.log_event(message.kind, name, len(job.runs), message.at)
         if time.monotonic() - self.alive > HEARTBEAT:
             self.store.heartbeat()

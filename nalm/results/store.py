@@ -98,8 +98,11 @@ class Store(StoredRuns):
     def log_event(self, kind: str, population: str, runs: int, at: int) -> None:
         """Log an event of a population: started, resumed, checkpoint, finished, memory, lost or moved."""
         with self.change():
-            row = (self.session, time.time(), kind, population, runs, at)
-            self.db.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row)
+            self._insert_event(kind, population, runs, at)
+
+    def _insert_event(self, kind: str, population: str, runs: int, at: int) -> None:
+        row = (self.session, time.time(), kind, population, runs, at)
+        self.db.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def sessions(self) -> list[dict[str, Any]]:
         """List the sessions that have written to this store, each with whether its process is ``alive``."""
@@ -167,8 +170,11 @@ class Store(StoredRuns):
             rows = self.db.execute("SELECT session FROM taken").fetchall()
         return sum(session not in living for (session,) in rows)
 
-    def save(self, runs: Runs | Finished) -> None:
-        """Write finished runs, all or none; a run that another process has finished meanwhile is not changed."""
+    def save(self, runs: Runs | Finished, population: str = "", at: int = 0) -> None:
+        """Write finished runs, all or none; a run that another process has finished meanwhile is not changed.
+
+        With the name of their population, the event that it is finished is logged in the same transaction.
+        """
         done = runs if isinstance(runs, Finished) else Finished.of(runs)
         lines, now = done.lines, time.time()
         rows = [
@@ -182,3 +188,5 @@ class Store(StoredRuns):
             self.db.executemany(f"INSERT OR IGNORE INTO runs ({names}) VALUES ({marks})", rows)
             self.db.executemany("INSERT OR IGNORE INTO arrays VALUES (?, ?, ?)", arrays)
             self.db.executemany("DELETE FROM taken WHERE hash = ? AND seed = ?", [row[:2] for row in rows])
+            if population:
+                self._insert_event("finished", population, len(rows), at)

@@ -53,6 +53,19 @@ def test_a_finished_run_is_never_replaced(store):
     assert [o.outcome for o in store.outcomes()] == ["unsolved", "unsolved"]
 
 
+def test_the_event_that_runs_are_finished_is_saved_with_them(store):
+    """A process that is killed between two transactions would leave runs that nobody seems to have finished."""
+    table, begun = runs(), []
+    store.db.set_trace_callback(lambda text: begun.append(text) if text.startswith("BEGIN") else None)
+    store.save(table, population="p", at=2_000)
+    assert len(begun) == 1
+    assert [event[2:] for event in store.events()] == [("finished", "p", 2, 2_000)]
+    table.formulas[1] = object()  # what SQLite cannot hold
+    with pytest.raises(NALMError, match="damaged"):
+        store.save(table, population="q", at=2_000)
+    assert len(store.events()) == 1
+
+
 def test_a_transaction_that_fails_leaves_nothing_behind(store):
     table = runs()
     table.formulas[1] = object()  # what SQLite cannot hold
