@@ -1,6 +1,6 @@
 """Arguments of a search and of the regressor, checked when they are used."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -103,11 +103,14 @@ def units_of(y_unit: str | Sequence[str] | None, outputs: int) -> list[str | Non
     return list(y_unit)
 
 
-def refuse_with_groups(given: Mapping[str, bool]) -> None:
-    """Refuse what a search in groups cannot take."""
-    for name, there in given.items():
-        if there:
-            raise NALMError(f"groups cannot be combined with {name}: leave one of them out.")
+def weighted_rows(sample_weight: Any, rows: int) -> np.ndarray:
+    """Return which rows count: all but those with a weight of zero."""
+    weight = real("sample_weight", sample_weight)
+    if weight.shape != (rows,):
+        raise NALMError(f"sample_weight needs one number for each of {rows} rows, got {weight.shape}.")
+    if not weight.any():
+        raise NALMError("Every sample_weight is zero: leave it out, or give one above zero to some rows.")
+    return np.asarray(weight != 0)
 
 
 def table_of(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -11,10 +11,10 @@ from nalm.discover.arguments import (
     check_frame,
     numbers_in,
     print_line,
-    refuse_with_groups,
     seconds_of,
     seed_of,
     units_of,
+    weighted_rows,
 )
 from nalm.discover.discovery import Equation as Equation
 from nalm.discover.discovery import FittedLaw
@@ -137,10 +137,12 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         y_err: Any = None,
         groups: Any = None,
         x_err: Any = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Search for the law of each column of y; ``names`` are used where the columns of X have none.
 
-        ``y_err`` is the standard error of y on each row, ``x_err`` that of each cell or column of X beside it.
+        ``y_err`` is the standard error of y on each row, ``x_err`` that of each cell or column of X beside it, and
+        ``sample_weight`` one over its square where it is known up to a factor; rows of weight 0 are left out.
         ``groups`` is a label for each row: then one law is found, with shared numbers and own ones (``groups_``).
         """
         began = time.monotonic()
@@ -162,10 +164,15 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         units = units_of(self.y_unit, len(targets))
         seed = seed_of(self.random_state)
         named(self.constants)  # refuse unknown ones before the search
+        if sample_weight is not None:
+            rows = weighted_rows(sample_weight, len(x))
+            x, targets, sample_weight = x[rows], targets[:, rows], np.asarray(sample_weight)[rows]
+            groups = groups if groups is None or len(groups) != len(rows) else np.asarray(groups)[rows]
+        errors = {"y_err": y_err, "x_err": x_err, "sample_weight": sample_weight}
         found: list[FittedLaw] = []
         for k, target in enumerate(targets):
             given = max((end - time.monotonic()) / (len(targets) - k), 1e-3)
-            discovery = self._found(x, target, seed, given, units[k], (y_err, x_err), groups)
+            discovery = self._found(x, target, seed, given, units[k], errors, groups)
             found.append(FittedLaw.of(discovery, x.astype(np.float64), groups))
         self.found_ = tuple(found)
         self.seconds_ = time.monotonic() - began
@@ -178,71 +185,34 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         seed: int,
         seconds: float,
         unit: str | None,
-        errors: tuple[Any, Any],
+        errors: dict[str, Any],
         groups: Any,
     ) -> Discovery:
-        """Search for the law of one output, or fit the given form to it; ``errors`` are those of y and of x."""
-        limit = None if self.max_time is None else seconds
-        y_err, x_err = errors
-        form = None if self.form is None else with_constants(self.form, self.constants, self.names_)
+        """Search for the law of one output, or fit the given form to it."""
+        about = {"seed": seed, "bootstrap": self.bootstrap, **errors}
+        if self.form is not None:
+            form = with_constants(self.form, self.constants, self.names_)
+            if groups is not None:
+                return search_form_groups(form, x, y, groups, self.names_, **about)
+            return search_form(form, x, y, self.names_, digits=self.digits, **about)
+        about |= {
+            "max_time": None if self.max_time is None else seconds,
+            "stages": self.stages,
+            "x_units": self.X_units,
+            "y_unit": unit,
+            "contains": self.contains,
+            "without": self.without,
+            "exponents": self.exponents,
+            "functions": self.functions,
+            "watch": print_line if self.verbose else None,
+        }
         if groups is not None:
-            refuse_with_groups(
-                {
-                    "units of measurement": unit is not None or self.X_units is not None,
-                    "x_err": x_err is not None,
-                    "bootstrap": bool(self.bootstrap),
-                    "y_err and a form": self.form is not None and y_err is not None,
-                }
+            found = search_groups(x, y, groups, self.names_, **about)
+        else:
+            found = search(
+                x, y, self.names_, noise=self.noise, digits=self.digits, n_jobs=self.n_jobs, **about
             )
-            if form is not None:
-                return search_form_groups(form, x, y, groups, self.names_, seed=seed)
-            return search_groups(
-                x,
-                y,
-                groups,
-                self.names_,
-                seed=seed,
-                max_time=limit,
-                stages=self.stages,
-                y_err=y_err,
-                contains=self.contains,
-                without=self.without,
-                exponents=self.exponents,
-                functions=self.functions,
-            ).selected(self.select)
-        if form is not None:
-            return search_form(
-                form,
-                x,
-                y,
-                self.names_,
-                seed=seed,
-                y_err=y_err,
-                x_err=x_err,
-                digits=self.digits,
-                bootstrap=self.bootstrap,
-            )
-        return search(
-            x,
-            y,
-            self.names_,
-            noise=self.noise,
-            seed=seed,
-            max_time=limit,
-            stages=self.stages,
-            x_units=self.X_units,
-            y_unit=unit,
-            y_err=y_err,
-            x_err=x_err,
-            digits=self.digits,
-            bootstrap=self.bootstrap,
-            contains=self.contains,
-            without=self.without,
-            exponents=self.exponents,
-            functions=self.functions,
-            n_jobs=self.n_jobs,
-            watch=print_line if self.verbose else None,
-        ).selected(self.select)
+        return found.selected(self.select)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -117,3 +117,22 @@ def test_errors_of_columns_and_draws_are_options(path):
     assert drawn["value"] == wide["value"] and drawn["low"] != wide["low"]
     with pytest.raises(NALMError, match="pairs such as"):
         run(path, "--x-error", "e")
+
+
+def test_errors_and_units_count_in_groups_and_error_columns_are_no_inputs(tmp_path):
+    rng, lines = np.random.default_rng(0), ["sample,L [m],g [m/s^2],y [s],dT,dL"]
+    for label, k in (("p", 6.3), ("q", 6.6), ("r", 6.9)):
+        for length in rng.uniform(0.2, 2, 8):
+            period = k * np.sqrt(length / 9.81) + 0.02 * rng.standard_normal()
+            lines.append(f"{label},{length + 0.01 * rng.standard_normal():.4f},9.81,{period:.4f},0.02,0.01")
+    path = tmp_path / "swings.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    options = ["--groups", "sample", "--error", "dT", "--x-error", "L [m]=dL", "--header-units"]
+    words = ["fit", str(path), "--target", "y [s]", *options, "--functions", "none", "--json"]
+    result = CliRunner().invoke(cli.app, words)
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["formula"] == "sqrt(L_m)*a/sqrt(g_m_s_2)" and found["verdict"] == "consistent"
+    assert found["warnings"] == [
+        "Column g [m/s^2] (9.81) is constant: only a law with units of measurement can use it."
+    ]

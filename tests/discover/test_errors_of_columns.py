@@ -57,5 +57,6 @@ def test_mistakes_about_errors_are_sentences():
     ):
         with pytest.raises(NALMError):
             search(X, Y, **options)
-    with pytest.raises(NALMError, match="bootstrap"):
-        NALMRegressor(bootstrap=50).fit(X, Y, groups=[1, 2] * 5)
+    for form in (None, "a*x"):
+        with pytest.raises(NALMError, match="bootstrap"):
+            NALMRegressor(bootstrap=3, form=form).fit(X, Y, ["x"], groups=[1, 2] * 5)

@@ -5,6 +5,7 @@ import pytest
 
 from nalm import NALMError, NALMRegressor
 from nalm.discover import search_groups
+from nalm.discover.form.search import search_form, search_form_groups
 from nalm.discover.grouped.law import own_names, with_inputs
 from nalm.discover.law.expression import Function, Input, Power, Sum, evaluate, numbers
 from nalm.discover.selection.structure import structure
@@ -86,6 +87,60 @@ def test_a_form_is_fitted_to_groups_with_the_names_of_its_parameters():
     assert found.groups_["q"]["A"].value == pytest.approx(np.log(5), rel=0.03)
 
 
+def test_units_of_measurement_hold_in_groups_too():
+    rng = np.random.default_rng(1)
+    length, which = rng.uniform(0.2, 2, 36), SAMPLES
+    x = np.column_stack([length, np.full(36, 9.81)])
+    swing = np.repeat([6.3, 6.4, 6.6, 6.9], 9)  # 2 pi and more: wide swings take longer
+    y = swing * np.sqrt(length / 9.81) * np.exp(0.002 * rng.standard_normal(36))
+    units = {"X_units": ["m", "m/s^2"], "y_unit": "s"}
+    found = NALMRegressor(stages=["additive", "power"], **units).fit(x, y, ["L", "g"], groups=which)
+    assert found.formula_ == "sqrt(L)*a/sqrt(g)"
+    own = [group["a"].value for group in found.groups_.values()]
+    assert own == pytest.approx([6.3, 6.4, 6.6, 6.9], rel=3e-3)
+    plain = NALMRegressor(stages=["additive", "power"]).fit(x, y, ["L", "g"], groups=which)
+    assert plain.formula_ == "sqrt(L)*a"  # numbers without units take the place of a constant
+
+
+def test_errors_of_columns_count_in_groups_as_in_each_group_alone():
+    rng = np.random.default_rng(2)
+    true, which = np.tile(np.linspace(1, 6, 12), 2), np.repeat(["p", "q"], 12)
+    x_err, y_err = rng.uniform(0.02, 0.3, (24, 1)), rng.uniform(0.05, 0.2, 24)
+    x = true[:, None] + x_err * rng.standard_normal((24, 1))
+    y = np.where(which == "p", 2.0, 3.5) * true + 1 + y_err * rng.standard_normal(24)
+    errors = {"y_err": y_err, "x_err": x_err}
+    joint = search_form_groups("a*x + b", x, y, which, ["x"], **errors).candidates[0]
+    assert joint.groups.names == ("a",)
+    for label in "pq":
+        rows = which == label
+        own = {name: e[rows] for name, e in errors.items()}
+        alone = search_form("a*x + b", x[rows], y[rows], ["x"], **own).candidates[0].constants
+        a, b = joint.groups.own[label]["a"], joint.constants[0]
+        for c, d in zip((a, b), alone, strict=True):
+            assert abs(c.value - d.value) < 2 * d.error and c.error < d.error  # rows of both groups tell b
+    found = search_groups(x, y, which, ["x"], stages=["additive"], **errors)
+    group = found.candidates[0].groups
+    assert group.own["q"][group.names[0]].value == pytest.approx(joint.groups.own["q"]["a"].value, rel=2e-3)
+
+
+def test_weights_and_a_bootstrap_work_in_groups():
+    y = noisy(np.repeat([3.0, 5.0, 8.0, 2.0], 9) * TIMES[:, 0] + 1, 0.1)
+    off = y.copy()
+    off[4] += 60
+    weight = np.ones(36)
+    weight[4] = 1e-9
+    for form in (None, "a*t + b"):
+        fitted = [
+            NALMRegressor(form=form, stages=["additive"], bootstrap=draws).fit(
+                TIMES, off, ["t"], groups=SAMPLES, sample_weight=weight
+            )
+            for draws in (0, 60)
+        ]
+        own = [next(iter(f.groups_["p"].values())) for f in fitted]
+        assert own[0].value == own[1].value == pytest.approx(3, abs=0.03)
+        assert 0.3 < own[1].error / own[0].error < 3 and own[0].error != own[1].error
+
+
 def test_numbers_become_inputs_wherever_they_stand():
     node = Sum((Power((Input(0),), (1.7,), 3.0), Function("exp", Input(0))), (2.0, -1.0), 0.5)
     x = np.array([[1.5], [2.5]])
@@ -102,8 +157,8 @@ def test_mistakes_about_groups_are_sentences():
     for sentence, groups in [("one label", [1]), ("All rows belong", [1] * 8)]:
         with pytest.raises(NALMError, match=sentence):
             search_groups(x, y, groups)
-    with pytest.raises(NALMError, match="units of measurement"):
-        NALMRegressor(X_units=["m"], y_unit="m").fit(x, y, groups=[1, 2] * 4)
+    with pytest.raises(NALMError, match="one unit for each"):
+        NALMRegressor(X_units=["m", "s"], y_unit="m").fit(x, y, groups=[1, 2] * 4)
     with pytest.raises(NALMError, match="without groups"):
         NALMRegressor(stages=["additive"]).fit(x, y).predict(x, groups=[1] * 8)
 
@@ -121,17 +176,3 @@ def test_conditions_on_the_form_hold_in_groups_too():
     assert "u" in kept.laws_[0].inputs
     bare = NALMRegressor(stages=["additive", "power"], without=["t"]).fit(x, y, ["t", "u"], groups=SAMPLES)
     assert bare.laws_[0].inputs[0] == "u" and not bare.certificate_
-
-
-@pytest.mark.parametrize(
-    ("settings", "beside", "words"),
-    [
-        ({"X_units": ["s"], "y_unit": "m"}, {}, "units of measurement"),
-        ({"bootstrap": 50}, {}, "bootstrap"),
-        ({}, {"y_err": np.ones(36), "x_err": np.ones((36, 1))}, "x_err"),
-        ({"form": "k*t"}, {"y_err": np.ones(36)}, "y_err and a form"),
-    ],
-)
-def test_what_groups_cannot_be_combined_with_is_said(settings, beside, words):
-    with pytest.raises(NALMError, match=f"groups cannot be combined with {words}"):
-        NALMRegressor(**settings).fit(TIMES, TIMES[:, 0], ["t"], groups=SAMPLES, **beside)

@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from nalm.cli.tabular.table import Array, Table
+from nalm.cli.tabular.warnings import column_warnings
+from nalm.discover.law.names import shown
 from nalm.errors import NALMError, unknown
 
 Errors = tuple[Array | None, Array | None]  # of y and of x
@@ -38,4 +40,8 @@ def without_errors(table: Table, error: str, of_columns: Mapping[str, str]) -> t
         assert x_err is not None
         x_err[:, names.index(name)] = table.x[:, table.names.index(of)]
     y_err = table.x[:, table.names.index(error)] if error else None
-    return replace(table, names=names, x=table.x[:, kept]), (y_err, x_err)
+    x = table.x[:, kept]
+    about_all = column_warnings([shown(n) for n in table.names], table.x) if beside else []
+    notes = [sentence for sentence in table.warnings if sentence not in about_all]
+    notes += column_warnings([shown(n) for n in names], x) if beside else []
+    return replace(table, names=names, x=x, warnings=notes), (y_err, x_err)

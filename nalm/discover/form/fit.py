@@ -43,8 +43,9 @@ def fit_form(
 ) -> FormFit:
     """Fit the parameters of a form by least squares, and return them with standard errors and 95% intervals.
 
-    ``error`` is the size of the noise on each row, in proportion or, if ``absolute``, itself. ``start`` names values
-    to begin from; without them random ones are tried, as many as the form needs.
+    ``error`` is the size of the noise on each row, in proportion or, if ``absolute``, the standard error of y: of a
+    form of log(y) the noise is then that over y. ``start`` names values to begin from; without them random ones are
+    tried, as many as the form needs.
 
     >>> x = np.linspace(1, 4, 7)[:, None]
     >>> found = fit_form("a*x**p", x, 3 * x[:, 0] ** 1.5, ["x"])
@@ -55,7 +56,7 @@ def fit_form(
     if form.of_logarithm and not (y > 0).all():
         raise NALMError(f"log(y) needs y above 0, got {y.min():.6g}: give the form of y itself.")
     target = np.log(y) if form.of_logarithm else y
-    weight = np.ones(len(y)) if error is None else 1 / error
+    weight = np.ones(len(y)) if error is None else weights(form, y, error, absolute)
     if len(y) < len(form.parameters):
         raise NALMError(f"{len(form.parameters)} parameters need at least as many rows, got {len(y)}.")
     if missing := [n for n in form.parameters if start is not None and n not in start]:
@@ -78,3 +79,8 @@ def fit_form(
         for name, v, e in zip(form.parameters, p, spread, strict=True)
     }
     return FormFit(form, constants, float(np.sqrt(rss / max(left, 1))), rss, root)
+
+
+def weights(form: Form, y: Array, error: Array, absolute: bool) -> Array:
+    """Return one over the size of the noise on each row, of y or, in a form of log(y), of its logarithm."""
+    return np.asarray((y if form.of_logarithm and absolute else 1.0) / error)

@@ -1,9 +1,12 @@
 """A form on rows: parameters that enter linearly are solved for, the others start from many random points."""
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
+from typing import Self
 
 import numpy as np
 import sympy
+from numpy.typing import NDArray
 from scipy import optimize
 
 from nalm.discover.form.calculation import Calculation, without_overflow
@@ -39,6 +42,15 @@ class FormModel:
         self.bent = [i for i in range(len(parameters)) if i not in self.linear]
         self.count, self.names = len(parameters), form.parameters
         self.alike = exchangeable(form)
+
+    def __len__(self) -> int:
+        return len(self.target)
+
+    def taken(self, pick: NDArray[np.int_]) -> Self:
+        """Return the form on some of the rows."""
+        found = copy.copy(self)
+        found.x, found.target, found.weight = self.x[pick], self.target[pick], self.weight[pick]
+        return found
 
     def values(self, p: Array) -> Array:
         """Return the value and the slopes, (1 + parameters, rows), times the weight of each row."""

@@ -14,7 +14,7 @@ from nalm.discover.discovery import Candidate, Discovery
 from nalm.discover.fit.least_squares import solvable
 from nalm.discover.fit.snap import snapped
 from nalm.discover.form.fit import FormFit, fit_form
-from nalm.discover.form.groups import fit_groups
+from nalm.discover.form.groups import fit_rows_of_groups
 from nalm.discover.form.text import Form
 from nalm.discover.grouped.law import Group, Groups, checked_labels
 from nalm.discover.grouped.verdict import certificate_of_groups
@@ -144,6 +144,10 @@ def search_form_groups(
     names: Sequence[str] | None = None,
     *,
     seed: int = 0,
+    y_err: Any = None,
+    sample_weight: Any = None,
+    x_err: Any = None,
+    bootstrap: int = 0,
 ) -> Discovery:
     """Fit a form to groups of rows; parameters that differ between groups are further inputs of the law.
 
@@ -154,14 +158,14 @@ def search_form_groups(
     ('N',)
     """
     began = time.monotonic()
-    whole = Problem.from_table(x, y, seed=seed)
+    whole = Problem.from_table(x, y, seed=seed).with_errors(y_err, sample_weight, None, x_err, bootstrap)
     names = check_names(names, whole.inputs)
     rows = in_table_order(whole)
     labels = checked_labels(groups, len(rows))
-    found = fit_groups(form, rows.x, rows.y, names, labels, seed=seed)
+    found = fit_rows_of_groups(form, rows, names, labels, seed=seed, bootstrap=bootstrap)
     own = tuple(n for n in found.form.parameters if n not in found.shared)
     common = replace(found.form, columns=(*names, *own), parameters=tuple(found.shared))
-    noise = NoiseKind.RELATIVE if found.form.of_logarithm else NoiseKind.ADDITIVE
+    noise = NoiseKind.RELATIVE if found.form.of_logarithm else rows.noise
     rows = replace(rows, noise=noise)
     parts = {}
     for label, numbers_of in found.own.items():

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nalm.discover.fit.least_squares import UNSOLVABLE, tangent
-from nalm.discover.grouped.joint import Joint, JointFit
+from nalm.discover.grouped.joint import Joint, JointFit, slopes_of
 from nalm.discover.grouped.law import with_numbers
 from nalm.discover.law.expression import Array, Mask, Node, numbers, renumbered, roles, used
 from nalm.discover.law.tidy import tidied
@@ -39,12 +40,25 @@ class GroupModel:
         """The number of free numbers."""
         return int(self.free.sum())
 
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def taken(self, pick: NDArray[np.int_]) -> "GroupModel":
+        """Return the law on some of the rows."""
+        return replace(self, rows=self.rows.taken(pick))
+
+    def weighted(self, p: Array) -> Observations:
+        """Return the rows with the size of the noise that the errors of the columns make of it."""
+        return self.rows.effective(with_numbers(self.node, self.free, p))
+
     def residual(self, p: Array) -> Array:
         """Return target minus law, over the size of the noise."""
-        return self.rows.residual(with_numbers(self.node, self.free, p))
+        return self.weighted(p).residual(with_numbers(self.node, self.free, p))
 
     def slopes(self, p: Array) -> Array:
         """Return the slopes of the law of the target, over the size of the noise."""
+        if self.rows.x_error is not None and self.count:
+            return slopes_of(self.residual, p)
         node = with_numbers(self.node, self.free, p)
         with np.errstate(all="ignore"):
             slopes = tangent(self.rows.seen(node), self.rows.x)[1]
@@ -92,10 +106,7 @@ def chosen(
 
     with contextlib.suppress(TimeUpError), np.errstate(all="ignore"):
         for kind in rows.kinds():
-            parts = tuple(
-                replace(kind, x=kind.x[which == g], y=kind.y[which == g], error=kind.error[which == g])
-                for g in range(int(which.max()) + 1)
-            )
+            parts = tuple(kind.taken(which == g) for g in range(int(which.max()) + 1))
             looks = [(_first_look(node, parts), node, stage) for node, stage in met if used(node)]
             looks = sorted((look for look in looks if np.isfinite(look[0])), key=lambda look: look[0])
             for score, node, stage in looks[:JUDGED]:
@@ -108,10 +119,15 @@ def chosen(
     return sorted(best.values(), key=lambda f: f.score)
 
 
-def _joint(node: Node, free: Mask, parts: Sequence[Observations]) -> Joint:
+def _joint(node: Node, free: Mask, parts: Sequence[Observations]) -> tuple[Joint, list[GroupModel]]:
     offset = sum(part.offset for part in parts)
     models = [GroupModel(node, free, part) for part in parts]
-    return Joint(models, offset, parts[0].noise == NoiseKind.GIVEN)
+    return Joint(models, offset, parts[0].noise == NoiseKind.GIVEN), models
+
+
+def _offset(models: Sequence[GroupModel], table: Array) -> float:
+    """Return what the likelihood of y adds to that of the residuals, with the numbers of each group."""
+    return sum(model.weighted(p).offset for model, p in zip(models, table, strict=True))
 
 
 def _starts(node: Node, free: Mask, parts: Sequence[Observations], stage: str) -> Array:
@@ -135,14 +151,14 @@ def _first_look(node: Node, parts: Sequence[Observations]) -> float:
     free = unsettled(node, x)
     if free.sum() > MOST_FREE:
         return np.inf
-    joint = _joint(node, free, parts)
+    joint, models = _joint(node, free, parts)
     table = _starts(node, free, parts, "")
-    r = np.concatenate([m.residual(p) for m, p in zip(joint.models, table, strict=True)])
+    r = np.concatenate([m.residual(p) for m, p in zip(models, table, strict=True)])
     square, n = float(np.mean(r**2)), len(r)
     if not np.isfinite(square):
         return np.inf
     misfit = n * (square - 1) if joint.given else n * float(np.log(square + 1e-300))
-    return misfit + joint.offset + shape_price(node, free, x)
+    return misfit + _offset(models, table) + shape_price(node, free, x)
 
 
 def _judged(node: Node, stage: str, parts: tuple[Observations, ...], fixed: bool = False) -> Chosen:
@@ -150,10 +166,11 @@ def _judged(node: Node, stage: str, parts: tuple[Observations, ...], fixed: bool
     node = scalable(node)
     x = np.concatenate([part.x for part in parts])
     free = unsettled(node, x, fixed)
-    joint = _joint(node, free, parts)
+    joint, models = _joint(node, free, parts)
     found = joint.told_apart(_starts(node, free, parts, stage))
     # the joint score has log n for each number already
     shape = shape_price(node, free, x) - float(np.log(len(x))) * int(free.sum())
+    shape += _offset(models, found.table) - joint.offset
     node = with_numbers(node, free, np.median(found.table, 0))
     return Chosen(node, free, stage, parts, joint, found, found.score + shape)
 

@@ -1,8 +1,8 @@
 """One model on several groups of rows: which parameters all groups share, and which each group has of its own."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from nalm.discover.law.expression import Array
 SHARP = 1e-15  # of steps and of the sum of squares, when a fit ends
 LARGE = 1e150  # stands for a residual without a value
 COARSE = 1e-7  # the same of a trial
+STEP = 1e-6  # of a number: half the distance between two values of a slope
 STEPS, TRIED = 200, 25  # evaluations of a fit, and of a trial
 Shared = frozenset[int]  # places of the parameters that are shared
 
@@ -31,6 +32,14 @@ class OneGroup(Protocol):
 
     def slopes(self, p: Array) -> Array:
         """Return the slopes of the law, over the size of the noise, (rows, parameters)."""
+        ...
+
+    def taken(self, pick: NDArray[np.int_]) -> Self:
+        """Return the law on some of the rows."""
+        ...
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
         ...
 
 
@@ -136,12 +145,39 @@ class Joint:
                 return best
             best = better
 
-    def spread(self, fit: JointFit, scatter: float) -> tuple[Array, NDArray[np.int_]]:
-        """Return a root of the covariance of all numbers, (numbers, directions), and the place of each parameter."""
+    def redrawn(self, fit: JointFit, draws: int, seed: int) -> Array:
+        """Draw the rows of each group again, with repetition, and return all numbers of each fit, (draws, numbers)."""
+        rng = np.random.default_rng(seed)
+        found = []
+        for _ in range(draws):
+            models = [m.taken(np.sort(rng.integers(len(m), size=len(m)))) for m in self.models]
+            again = Joint(models, self.offset, self.given).fit(fit.shared, fit.table)
+            found.append(self.vector(again))
+        return np.array(found)
+
+    def vector(self, fit: JointFit) -> Array:
+        """Return all numbers of a fit, each once."""
         places, count = self.places(fit.shared)
         p = np.zeros(count)
         p[places] = fit.table
-        return scatter * unit_spread(self.slopes(p, places)), places
+        return p
+
+    def spread(self, fit: JointFit, scatter: float) -> tuple[Array, NDArray[np.int_]]:
+        """Return a root of the covariance of all numbers, (numbers, directions), and the place of each parameter."""
+        places, _ = self.places(fit.shared)
+        return scatter * unit_spread(self.slopes(self.vector(fit), places)), places
+
+
+def slopes_of(residual: Callable[[Array], Array], p: Array) -> Array:
+    """Return the slopes of a law from its residuals, whose weights may change with its numbers."""
+    columns = []
+    for i in range(len(p)):
+        ends = [p.copy(), p.copy()]
+        step = STEP * (abs(p[i]) or 1.0)
+        ends[0][i] += step
+        ends[1][i] -= step
+        columns.append((residual(ends[1]) - residual(ends[0])) / (2 * step))
+    return np.stack(columns, 1)
 
 
 def unit_spread(slopes: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 
 from nalm.discover.arguments import FEWEST_ROWS
 from nalm.discover.constraints import Constraints
+from nalm.discover.dimensions.rule import DimensionRule
 from nalm.discover.discovery import Discovery
 from nalm.discover.grouped.choice import chosen
 from nalm.discover.grouped.law import checked_labels
@@ -40,7 +41,12 @@ def search_groups(
     seed: int = 0,
     max_time: float | None = None,
     stages: Sequence[str] | None = None,
+    x_units: Sequence[str] | None = None,
+    y_unit: str | None = None,
     y_err: Any = None,
+    sample_weight: Any = None,
+    x_err: Any = None,
+    bootstrap: int = 0,
     contains: Sequence[str] = (),
     without: Sequence[str] = (),
     exponents: str = "any",
@@ -50,8 +56,8 @@ def search_groups(
     """Find one law for groups of rows, with numbers that all share and numbers that each group has of its own.
 
     ``groups`` holds a label for each row. Own constants are further inputs of the law, called a, b, ...;
-    ``found.candidates[0].groups`` has their values and intervals for every group. Conditions on the form of the law
-    are those of ``search``.
+    ``found.candidates[0].groups`` has their values and intervals for every group. Units of measurement, errors and
+    conditions on the form of the law are those of ``search``; own constants have no unit, as all numbers.
 
     >>> t = np.tile(np.linspace(0.5, 6, 12), 2)[:, None]
     >>> which = np.repeat(["old", "new"], 12)
@@ -63,7 +69,8 @@ def search_groups(
     """
     began = time.monotonic()
     end = np.inf if max_time is None else began + 0.95 * max_time
-    whole = Problem.from_table(x, y, seed=seed, max_time=max_time).with_errors(y_err, None, None)
+    whole = Problem.from_table(x, y, seed=seed, max_time=max_time, x_units=x_units, y_unit=y_unit)
+    whole = whole.with_errors(y_err, sample_weight, None, x_err, bootstrap)
     names = check_names(names, whole.inputs)
     conditions = Constraints.of(names, contains, without, exponents, functions)
     whole = whole.constrained(conditions)
@@ -74,7 +81,7 @@ def search_groups(
         raise NALMError(f"All rows belong to the group {kinds[0]}: leave groups out, or add another one.")
     which = np.array([kinds.index(label) for label in labels])
     met: dict[Node, tuple[Node, str]] = {}
-    sources = list(_sources(rows, which, seed))
+    sources = list(_sources(rows, which, seed, x_units, y_unit))
     for k, problem in enumerate(sources):
         now = time.monotonic()
         with contextlib.suppress(NALMError):  # a column that the law must have is constant in this group
@@ -87,13 +94,16 @@ def search_groups(
         if time.monotonic() > end:
             raise TimeUpError
 
-    order = [f for f in chosen(list(met.values()), rows, which, check) if conditions.allows(f.node)]
-    if not order and conditions:
+    rule = DimensionRule(whole)
+    order = [f for f in chosen(list(met.values()), rows, which, check) if rule.allows(f.node)]
+    if not order and (conditions or whole.dimensions is not None):
         raise NALMError("No law of the form that is asked for fits all groups: ask for less.")
     if not order:
         raise NALMError("No law has a value on the rows of all groups: check the columns, or give more time.")
-    laws = [listed(found, names, kinds, order[0].score) for found in order[:MOST]]
     best = order[0]
+    draws = best.joint.redrawn(best.fit, bootstrap, seed) if bootstrap else None
+    laws = [listed(found, names, kinds, best.score) for found in order[1:MOST]]
+    laws = [listed(best, names, kinds, best.score, draws), *laws]
     certificate = certificate_of_groups(laws[0], whole, which, best.parts[0].noise, best.scatter, best.count)
     certificate = with_rivals(certificate, laws)
     first = replace(laws[0], certificate=certificate)
@@ -101,15 +111,18 @@ def search_groups(
     return Discovery(first.law, certificate, [first, *laws[1:]], first.stage, seconds)
 
 
-def _sources(rows: Observations, which: Any, seed: int) -> Iterator[Problem]:
+def _sources(
+    rows: Observations, which: Any, seed: int, x_units: Sequence[str] | None, y_unit: str | None
+) -> Iterator[Problem]:
     """Yield tables in which a structure may show: all rows with y over its size in the group, and large groups."""
     y: Array = rows.y
     size = np.array([np.sqrt(np.mean(y[which == g] ** 2)) or 1.0 for g in range(which.max() + 1)])
-    yield Problem.from_table(rows.x, y / size[which], seed=seed)
+    yield Problem.from_table(rows.x, y / size[which], seed=seed, x_units=x_units, y_unit=y_unit)
     counts = np.bincount(which)
     for g in np.argsort(-counts, kind="stable")[:ALONE]:
         if counts[g] >= FEWEST_ROWS and np.ptp(y[which == g]) > 0:
-            yield Problem.from_table(rows.x[which == g], y[which == g], seed=seed)
+            own = rows.taken(which == g)
+            yield Problem.from_table(own.x, own.y, seed=seed, x_units=x_units, y_unit=y_unit)
 
 
 def _structures(

@@ -12,9 +12,11 @@ from nalm.discover.discovery import Candidate
 from nalm.discover.grouped.choice import Chosen
 from nalm.discover.grouped.law import Group, Groups, own_names, with_inputs, with_numbers
 from nalm.discover.law import Law
+from nalm.discover.law.expression import Array
 from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem
 from nalm.discover.selection.answer import NAMED, looks_like_noise
+from nalm.discover.selection.bootstrap import intervals
 from nalm.discover.selection.doubts import doubt_of_fit
 from nalm.discover.selection.front import RIVAL
 from nalm.discover.selection.intervals import FittedNumber, Uncertainty, quantile, rows_left
@@ -24,8 +26,13 @@ from nalm.discover.selection.rows import NoiseKind, Observations
 ROUNDING = 1e-9  # of the spread of y: a law that leaves less holds on every row
 
 
-def listed(found: Chosen, names: tuple[str, ...], labels: Sequence[str], best: float) -> Candidate:
-    """Return a law of the front, with own constants named and a row of them for every group."""
+def listed(
+    found: Chosen, names: tuple[str, ...], labels: Sequence[str], best: float, draws: Array | None = None
+) -> Candidate:
+    """Return a law of the front, with own constants named and a row of them for every group.
+
+    Intervals are those of the curvature or, if all numbers were fitted to rows drawn again, of these ``draws``.
+    """
     own = [k for k in range(found.joint.count) if k not in found.fit.shared]
     called = own_names(len(own), names)
     root, where = found.joint.spread(found.fit, found.scatter)
@@ -38,6 +45,9 @@ def listed(found: Chosen, names: tuple[str, ...], labels: Sequence[str], best: f
 
     def number(g: int, k: int, name: str = "") -> FittedNumber:
         v, e = float(table[g, k]), float(errors[where[g, k]])
+        if draws is not None:
+            (again,) = intervals(np.array([v]), list(draws[:, where[g, k], None]), len(draws))
+            return replace(again, name=name)
         return FittedNumber(v, e, v - wide * e, v + wide * e, name)
 
     groups = {}
@@ -74,8 +84,9 @@ def certificate_of_groups(
         x=np.column_stack([whole.x, own[:searched]]),
         held_x=np.column_stack([whole.held_x, own[searched:]]),
         columns=[*whole.columns, *varied],
+        x_error=None if whole.x_error is None else np.column_stack([whole.x_error, 0 * own]),
     )
-    rows = Observations.of(problem, len(whole.order))
+    rows = Observations.of(problem, len(whole.order)).effective(law.expression)
     rows = replace(rows, noise=noise, error=np.ones(len(rows)) if noise == NoiseKind.RELATIVE else rows.error)
     with np.errstate(all="ignore"):
         off = float(np.sqrt(np.mean(rows.residual(law.expression) ** 2)))
@@ -111,5 +122,9 @@ def _count(law: Candidate) -> int:
 
 
 def _all_rows(found: Chosen) -> Observations:
-    joined = [np.concatenate([getattr(p, name) for p in found.parts]) for name in ("x", "y", "error")]
-    return Observations(joined[0], joined[1], found.parts[0].noise, joined[2])
+    parts = [
+        part.effective(with_numbers(found.node, found.free, numbers))
+        for part, numbers in zip(found.parts, found.fit.table, strict=True)
+    ]
+    joined = [np.concatenate([getattr(p, name) for p in parts]) for name in ("x", "y", "error")]
+    return Observations(joined[0], joined[1], parts[0].noise, joined[2])

@@ -1,7 +1,6 @@
 """Intervals by bootstrap: the rows are drawn again, with repetition, and the numbers of the law fitted again."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -18,11 +17,7 @@ def drawn(rows: Observations, draws: int, seed: int) -> Iterator[Observations]:
     """Yield the rows drawn again, as many as there are, with repetition."""
     rng = np.random.default_rng(seed)
     for _ in range(draws):
-        pick = np.sort(rng.integers(len(rows), size=len(rows)))
-        x_error, y_error = (None if e is None else e[pick] for e in (rows.x_error, rows.y_error))
-        yield replace(
-            rows, x=rows.x[pick], y=rows.y[pick], error=rows.error[pick], x_error=x_error, y_error=y_error
-        )
+        yield rows.taken(np.sort(rng.integers(len(rows), size=len(rows))))
 
 
 def bootstrapped(found: Fitted, draws: int, seed: int, check: Callable[[], None]) -> tuple[FittedNumber, ...]:

@@ -54,6 +54,13 @@ class Observations:
         if self.noise == NoiseKind.ADDITIVE and one_sign and (self.error == self.error[0]).all():
             yield replace(self, noise=NoiseKind.RELATIVE)
 
+    def taken(self, pick: NDArray[np.int_] | Mask) -> Self:
+        """Take some of the rows, in an order, or repeatedly."""
+        x_error, y_error = (None if e is None else e[pick] for e in (self.x_error, self.y_error))
+        return replace(
+            self, x=self.x[pick], y=self.y[pick], error=self.error[pick], x_error=x_error, y_error=y_error
+        )
+
     def effective(self, node: Node) -> Self:
         """Add to the errors of y what a law makes of the errors of the columns (to first order)."""
         if self.x_error is None or self.y_error is None:
@@ -177,6 +184,4 @@ def distinct(problem: Problem) -> Problem:
 
 def in_table_order(problem: Problem) -> Observations:
     """Return all rows of a problem in the order of the table."""
-    rows = Observations.of(problem, len(problem.order))
-    back = np.argsort(problem.order)
-    return Observations(rows.x[back], rows.y[back], rows.noise, rows.error[back])
+    return Observations.of(problem, len(problem.order)).taken(np.argsort(problem.order))
