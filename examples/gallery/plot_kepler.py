@@ -2,7 +2,7 @@
 Kepler: periods of the planets
 ==============================
 
-Eight planets, their distance from the Sun and their period; Kepler's third law has the exponent 3/2. Nine
+Eight planets, their distance from the Sun and their period; Kepler's third law has the exponent 3/2. Eight
 rows are few: the certificate says what can be shown with them.
 """
 

@@ -60,7 +60,7 @@ class Met:
         error = self.met[node][0]
         if not self.problem.constraints.allows(node):
             return np.inf
-        return length(node, error**2, len(self.problem.y)) if np.isfinite(error) else np.inf
+        return length(node, error * error, len(self.problem.y)) if np.isfinite(error * error) else np.inf
 
     def nearest(self, certified: Chosen | None, names: Sequence[str]) -> str:
         """Describe the best law so far: the chosen one, else the one with the smallest error."""

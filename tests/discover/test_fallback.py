@@ -6,6 +6,7 @@ import pytest
 from nalm.discover import search
 from nalm.discover.fit.fallback import chosen, linear, log_linear, steady
 from nalm.discover.law.expression import Input, Power, Sum, evaluate
+from nalm.discover.met import Met
 from nalm.discover.problem import Problem
 
 A, B = Input(0), Input(1)
@@ -103,3 +104,12 @@ def test_the_score_on_measured_tables_is_that_of_simple_regressions_or_better():
             rows = x[train], y[train], x[test], y[test]
             differences.append(score(*rows, max_time=20) - max(simple_scores(*rows)))
         assert np.mean(differences) > -0.03
+
+
+def test_a_law_that_is_far_too_large_is_the_worst_and_no_error():
+    problem = posed(lambda a, b, c: 1e-9 * (a + b))
+    met = Met(problem)
+    for law in (Sum((A, B), (1e-9, 1e-9)), Power((A,), (1.0,), 1e150)):
+        met.remember(law, "test")
+    assert sorted(met.met, key=met.score)[0] == Sum((A, B), (1e-9, 1e-9))
+    assert met.score(Power((A,), (1.0,), 1e150)) == np.inf

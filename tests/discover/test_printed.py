@@ -1,13 +1,24 @@
 """Printed digits: read off the numbers, and laws that hold to half a unit of the last place."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import special
 
 from nalm.discover import search
+from nalm.discover.certificate.lack_of_fit import SIGNIFICANT
 from nalm.discover.law.expression import Input, Power, Sum, numbers
+from nalm.discover.problem import Problem
 from nalm.discover.selection.evidence import fit
-from nalm.discover.selection.printed import holds, last_places, resolved, significant, with_nice_numbers
+from nalm.discover.selection.printed import (
+    holds,
+    last_places,
+    resolved,
+    significant,
+    trend,
+    with_nice_numbers,
+)
 from nalm.discover.selection.rows import NoiseKind, Observations
 
 
@@ -86,3 +97,44 @@ def test_a_special_function_on_a_short_range_is_no_law_to_the_printed_digits():
     units = significant(a, 4)[:, None], significant(y, 4)
     law = holds(fitted, *units)
     assert law is not None and not resolved(law, *units)
+
+
+def test_the_beginning_of_a_series_is_no_law_to_the_printed_digits():
+    a, e = to_digits(np.random.default_rng(5).uniform(-2, 2, (2, 75)), 4)
+    y = to_digits(np.arctan(0.02 * a) / (1 + e**2), 4)
+    over = Power((Input(0),), (-1.0,))
+    below = Sum((Input(0), Power((Input(1), Input(0)), (2.0, -1.0)), over), (2.4e-4, 1.0, 1.0))
+    law = Power((below,), (-1.0,), 0.02)
+    rows = Observations(np.stack([a, e], 1), y, NoiseKind.ADDITIVE, np.ones(75))
+    free = np.array([v in (2.4e-4, 0.02) for v in numbers(law)])
+    units = significant(rows.x, 4), significant(y, 4)
+    found = holds(fit(law, rows, free, "test"), *units)
+    assert found is not None and not resolved(found, *units)
+    line, y = Sum((Input(0), Input(1)), (0.5, 1.0)), to_digits(0.5123 * a + e, 4)
+    units = units[0], significant(y, 4)
+    found = holds(fit(line, replace(rows, y=y), np.array([True, False]), "test"), *units)
+    assert found is not None and resolved(found, *units)
+
+
+@pytest.mark.parametrize(("end", "seed"), [(3, 0), (3, 1), (4, 0), (4, 1)])
+def test_what_a_law_leaves_of_printed_digits_has_no_trend(end, seed):
+    x = to_digits(np.random.default_rng(seed).uniform(1, end, (75, 2)), 4)
+    free, law = np.array([False, False, True]), Power((Input(0), Input(1)), (1.0, 1.0), 4.9e-4)
+    for clean, straight in ((np.log1p(0.0005 * x[:, 0]) * x[:, 1], False), (4.98e-4 * x.prod(1), True)):
+        y = to_digits(clean, 4)
+        rows = Observations(x, y, NoiseKind.ADDITIVE, np.ones(75))
+        units = significant(x, 4), significant(y, 4)
+        found = holds(fit(law, rows, free, "test"), *units)
+        assert found is not None and resolved(found, *units)
+        assert (trend(found, Problem.from_table(x, y), *units) >= SIGNIFICANT) == straight
+
+
+def test_a_number_next_to_a_digit_stands_for_a_missing_term():
+    x = to_digits(np.random.default_rng(4).uniform(0.1, 1, (75, 2)), 4)
+    free, law = np.array([False, False, True]), Power((Input(0), Input(1)), (1.0, 1.0), 0.3)
+    for number, plain in ((0.3, True), (0.29993, False), (0.297, True)):
+        y = to_digits(number * x.prod(1), 4)
+        rows = Observations(x, y, NoiseKind.ADDITIVE, np.ones(75))
+        units = significant(x, 4), significant(y, 4)
+        found = holds(fit(law, rows, free, "test"), *units)
+        assert found is not None and resolved(found, *units) == plain

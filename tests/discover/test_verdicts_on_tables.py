@@ -1,12 +1,14 @@
 """Verdicts on laws of real tables: simpler ones come first, codes are no physics, and advice where to measure."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from nalm import NALMRegressor
 from nalm.discover import search
 from nalm.discover.certificate.levels import interpolated, occurrences
-from nalm.discover.law.expression import Input, Power, Sum
+from nalm.discover.law.expression import Input, Power, Sum, evaluate
 from nalm.discover.problem import Problem
 from nalm.discover.selection.doubts import doubt, left_open
 from nalm.discover.selection.evidence import fit, unsettled
@@ -15,6 +17,7 @@ from nalm.discover.selection.separation import next_measurement
 from nalm.discover.selection.simpler import clearly, simpler
 
 A = Input(0)
+DATA = Path(__file__).parents[2] / "examples" / "data"
 LINE = Sum((A,), (-2.0,), 15.0)
 BENT = Sum((Power((A,), (1.5,)), A), (-1.0, -0.5), 15.0)
 
@@ -38,6 +41,29 @@ def test_a_simpler_law_stands_first_unless_the_rows_clearly_speak_against_it():
     line, bent = curved(3.0)
     assert clearly(line, bent) > 2.5 and simpler([bent, line], bent, lambda law: True) is None
     assert simpler([line, bent], line, lambda law: True) is None  # nothing is simpler than the line
+
+
+def test_a_line_is_simpler_than_a_curve_with_numbers_that_are_nice_by_chance():
+    rng = np.random.default_rng(5)
+    x = np.linspace(0.4, 1.8, 16)[:, None]
+    y = 3 - 2 * x[:, 0] + 0.6 * rng.standard_normal(16)
+    square = Sum((Power((A,), (2.0,)),), (-1.0,), 2.0)
+    problem = Problem.from_table(x, y)
+    curve = fit(square, Observations.of(problem), np.array([False, True, False, False]), "test")
+    line = fitted(LINE, x, y)
+    assert (line.count, curve.count) == (2, 1)
+    assert simpler([curve, line], curve, lambda law: True)[0] is line
+    power = fitted(Power((A,), (1.5,)), x, y)
+    assert (
+        power.count == 1 and simpler([power, line], power, lambda law: True) is None
+    )  # it has fewer symbols
+
+
+def test_an_exponent_of_three_halves_stands_before_a_fitted_one():
+    table = np.loadtxt(DATA / "kepler.csv", delimiter=",", skiprows=3, usecols=(1, 2))
+    found = search(table[:, :1], table[:, 1], ["a"], stages=["additive", "power"])
+    assert "a**(3/2)" in str(found.law) and found.certificate.verdict == "consistent"
+    assert min(c.worse for c in found.candidates) < 0  # of a fitted exponent: Jupiter has a mass
 
 
 def test_a_fitted_exponent_is_no_simpler_law_and_a_column_is_given_up_only_to_chance():
@@ -95,6 +121,19 @@ def test_a_law_that_leaves_out_columns_is_doubted_where_noise_would_hide_their_e
     assert "digits of its own" in left_open(
         fitted(Power((A, Input(1)), (1.0, 0.17)), x, y), problem, ["a", "b"]
     )
+
+
+def test_many_fitted_numbers_on_few_rows_leave_the_form_open():
+    rng = np.random.default_rng(3)
+    x = rng.uniform(1, 5, (60, 2))
+    law = Power((Sum((A, Input(1)), (1.0, 0.7), 0.3), A), (2.0, -1.0), 1.3)
+    y = evaluate(law, x) * np.exp(0.01 * rng.standard_normal(60))
+    sentence = "With 3 fitted numbers on 20 rows it may stand for another form."
+    for rows, words in ((20, sentence), (60, "")):
+        part = x[:rows], y[:rows]
+        assert left_open(fitted(law, *part), Problem.from_table(*part), ["a", "b"]) == words
+    plain = Sum((A, Input(1)), (2.0, 0.1), 0.3)
+    assert not left_open(fitted(plain, x[:20], y[:20]), Problem.from_table(x[:20], y[:20]), ["a", "b"])
 
 
 def test_codes_are_never_certified_as_physics():

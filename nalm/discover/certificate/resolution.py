@@ -80,10 +80,9 @@ def _slopes(node: Node, x: Array) -> Array:
 
 def _may_go_on(node: Node, x: Array, y: Array, allowed: Array) -> bool:
     """Tell whether a further number might be hidden, or a series with as many numbers fits as well."""
-    effects = _effects(gauged(node), x)
-    if _next_effect(effects, y, allowed) < VISIBLE_TO_FITTED:
+    if next_effect(node, x, y, allowed) < VISIBLE_TO_FITTED:
         return True
-    return _is_a_series(node, effects.shape[1], x, y, allowed)
+    return _is_a_series(node, _effects(node, x).shape[1], x, y, allowed)
 
 
 def _is_nearly_plain(node: Node, fitted: Mask, slopes: Array, allowed: Array) -> bool:
@@ -150,18 +149,20 @@ def _odd_powers(node: Node) -> Mask:
 
 def _effects(node: Node, x: Array) -> Array:
     """Return what each number that a fit may change contributes to the rows, but 1, -1 and usual exponents."""
+    node = gauged(node)
     pairs = zip(numbers(node), roles(node), strict=True)
     own = [abs(v) != 1 and (role != "exponent" or not is_usual_power(v)) for v, role in pairs]
     counted = movable(node, x) & np.array(own, bool)
     return np.asarray((_slopes(node, x) * numbers(node))[:, counted])
 
 
-def _next_effect(effects: Array, y: Array, allowed: Array) -> float:
+def next_effect(node: Node, x: Array, y: Array, allowed: Array) -> float:
     """Return the effect of one more number, in tolerances, if they fall once more as steeply as at the steepest.
 
     The effects are y and the singular values of what the numbers contribute to the rows. Those of a series that is cut
     off, or of a quotient that stands for one, fall until the next would drown: nothing shows that the law ends there.
     """
+    effects = _effects(node, x)
     if not effects.shape[1]:
         return np.inf
     weight = 1 / np.where(allowed > 0, allowed, np.inf)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nalm.discover.certificate import Certificate, domain_of
+from nalm.discover.certificate.lack_of_fit import SIGNIFICANT
 from nalm.discover.certificate.verdict import Verdict
 from nalm.discover.law import Law
 from nalm.discover.law.expression import Node, evaluate, size
@@ -21,7 +22,7 @@ from nalm.discover.selection.evidence import Fitted, fit, unsettled
 from nalm.discover.selection.front import RIVAL, front
 from nalm.discover.selection.intervals import FittedNumber, Uncertainty, constants
 from nalm.discover.selection.outliers import far_rows
-from nalm.discover.selection.printed import holds, printed_units, resolved, with_nice_numbers, within
+from nalm.discover.selection.printed import holds, printed_units, resolved, trend, with_nice_numbers, within
 from nalm.discover.selection.rivals import Neighbourhood, contains
 from nalm.discover.selection.rounding import rounded, with_fewer_digits
 from nalm.discover.selection.rows import NoiseKind, Observations, without
@@ -195,7 +196,7 @@ def _printed(order: Sequence[Fitted], problem: Problem) -> Fitted | None:
         return None
     held = [with_nice_numbers(law, *units) for f in order[:TESTED] if (law := holds(f, *units)) is not None]
     for law in sorted(held, key=lambda f: (f.count, size(f.node))):
-        if resolved(law, *units):
+        if resolved(law, *units) and trend(law, problem, *units) >= SIGNIFICANT:
             return replace(law, node=with_fewer_digits(law.node, partial(within, law.rows, *units)))
     return None
 

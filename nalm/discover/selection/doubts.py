@@ -18,7 +18,7 @@ from nalm.discover.certificate.levels import interpolated
 from nalm.discover.certificate.resolution import cancels
 from nalm.discover.certificate.smoothness import leftover
 from nalm.discover.fit.least_squares import refined
-from nalm.discover.law.expression import Array, Node, evaluate, numbers, used
+from nalm.discover.law.expression import Array, Input, Node, Sum, evaluate, numbers, used
 from nalm.discover.problem import Problem
 from nalm.discover.redundancy import listed
 from nalm.discover.selection.evidence import Fitted
@@ -31,6 +31,8 @@ CHANCE = 0.01  # the largest probability that chance explains as much as a law
 FORMS = 100  # forms that were tried: chance has so many attempts
 HIDDEN = 0.02  # of y: the largest effect of unused columns that may be hidden by the noise
 SURE = 3.3  # standard errors of an effect that is sure to show
+MANY = 3  # fitted numbers of a law of several columns, which need
+FOR_EACH = 10  # rows for each of them
 
 
 def doubt(found: Fitted, problem: Problem) -> str | None:
@@ -120,11 +122,15 @@ def beyond_declared(found: Fitted, problem: Problem) -> str | None:
 def left_open(found: Fitted, problem: Problem, names: Sequence[str]) -> str:
     """Return in a sentence what the rows cannot tell about a law that passes all tests; empty if nothing.
 
-    A fitted exponent in a law of several columns may stand for another form, and noise may hide an effect of columns
-    that the law leaves out.
+    A fitted exponent in a law of several columns may stand for another form, as may many fitted numbers on few rows,
+    and noise may hide an effect of columns that the law leaves out.
     """
-    if len(used(found.node)) > 1 and fitted_exponents(found.node):
+    several = len(used(found.node)) > 1
+    if several and fitted_exponents(found.node):
         return "An exponent has digits of its own, for which another form may stand."
+    k, n = found.count, len(found.rows)
+    if several and k >= MANY and FOR_EACH * k > n and not _is_weighted_sum(found.node):
+        return f"With {k} fitted numbers on {n} rows it may stand for another form."
     unused = [names[j] for j in problem.columns if j not in used(found.node)]
     rows = found.rows
     level = 1.0 if rows.noise == NoiseKind.RELATIVE else float(np.sqrt(np.mean((rows.y / rows.error) ** 2)))
@@ -132,6 +138,10 @@ def left_open(found: Fitted, problem: Problem, names: Sequence[str]) -> str:
     if not unused or effect < HIDDEN:
         return ""
     return f"The noise would hide an effect of {listed(unused)} of up to {100 * effect:.2g}% of y."
+
+
+def _is_weighted_sum(node: Node) -> bool:
+    return isinstance(node, Sum) and all(isinstance(term, Input) for term in node.terms)
 
 
 def as_seen(problem: Problem, rows: Observations) -> Problem:

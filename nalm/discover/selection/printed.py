@@ -4,7 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from nalm.discover.certificate.resolution import DEARER, FEW_FITTED, VISIBLE, VISIBLE_TO_FITTED, hidden
+from nalm.discover.certificate.lack_of_fit import structure
+from nalm.discover.certificate.resolution import (
+    DEARER,
+    FEW_FITTED,
+    VISIBLE,
+    VISIBLE_TO_FITTED,
+    hidden,
+    next_effect,
+)
 from nalm.discover.law.expression import Array, Node, evaluate, numbers, renumbered, roles, used
 from nalm.discover.problem import Problem
 from nalm.discover.selection.evidence import Fitted, fit
@@ -18,6 +26,7 @@ ROUNDS = 30  # of the fit of the largest deviation
 STEPS = 20  # of the last place of y that its values must span
 USUAL = (0.5, 1.0, 2.0)  # sizes of exponents that cost nothing
 NEAR = 0.01  # of a nice number: how far off a fitted number may be to be tried as such
+NEXT = 5e-4  # of a number of one digit: a fitted number so near it that is not it stands for something else
 SLACK = 1e-9  # of half a unit: the rounding of float64
 
 
@@ -113,6 +122,34 @@ def with_nice_numbers(found: Fitted, x_units: Array, y_units: Array) -> Fitted:
     return found
 
 
+def _is_next_to_a_digit(found: Fitted, x_units: Array, y_units: Array) -> bool:
+    """Tell whether a fitted number is next to one of a single digit, with which the law does not hold.
+
+    Such digits stand for a small term that is missing: 0.0004999*a for log(1 + 0.0005*a).
+    """
+    values = numbers(found.node)
+    for i, role in enumerate(roles(found.node)):
+        digit = float(f"{values[i]:.0e}")
+        if found.free[i] and role != "exponent" and 0 < abs(values[i] - digit) <= NEXT * abs(digit):
+            free = found.free.copy()
+            free[i] = False
+            node = renumbered(found.node, [*values[:i], digit, *values[i + 1 :]])
+            if holds(fit(node, found.rows, free, found.stage), x_units, y_units) is None:
+                return True
+    return False
+
+
+def trend(found: Fitted, problem: Problem, x_units: Array, y_units: Array) -> float:
+    """Return p of the test that what a law leaves, over what is allowed, has no structure: roundings have none.
+
+    0.0004997*a*c holds to four digits for log(1 + 0.0005*a)*c where a is below 4, and leaves a slope.
+    """
+    rows = found.rows
+    with np.errstate(all="ignore"):
+        left = (rows.y - evaluate(found.node, rows.x)) / allowed(found.node, rows.x, x_units, y_units)
+    return structure(found.node, left, replace(problem, held_x=rows.x, held_y=rows.y))
+
+
 def within(rows: Observations, x_units: Array, y_units: Array, node: Node) -> bool:
     """Tell whether a law holds to the printed digits on every row."""
     with np.errstate(all="ignore"):
@@ -123,7 +160,9 @@ def within(rows: Observations, x_units: Array, y_units: Array, node: Node) -> bo
 def resolved(found: Fitted, x_units: Array, y_units: Array) -> bool:
     """Tell whether a term of natural size that the law lacks would have shown in the printed digits.
 
-    A number alone is no law, and a few steps of the last place are too few to tell one.
+    A number alone is no law, and a few steps of the last place are too few to tell one. Nor may the effects of its
+    numbers fall so steeply that the next term of a series would be within the rounding: 0.02*a - 2e-6*a**3 is the
+    beginning of a sine. Nor may a fitted number be next to a digit with which the law does not hold.
     """
     rows, k = found.rows, found.count
     if not used(found.node) or np.ptp(rows.y) < STEPS * np.median(y_units):
@@ -131,6 +170,10 @@ def resolved(found: Fitted, x_units: Array, y_units: Array) -> bool:
     bound = allowed(found.node, rows.x, x_units, y_units)
     settled, fitted = hidden(found.node, found.free, rows.x, rows.y, bound)
     if len(rows) < 2 * len(numbers(found.node)) or settled < VISIBLE:
+        return False
+    if k and next_effect(found.node, rows.x, rows.y, bound) < 1:
+        return False
+    if _is_next_to_a_digit(found, x_units, y_units):
         return False
     powers = [v for v, role in zip(numbers(found.node), roles(found.node), strict=True) if role == "exponent"]
     odd = sum(abs(p) not in USUAL for p in powers)

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from scipy import special
 
-from nalm.discover.law.expression import Array, roles, size, used
-from nalm.discover.selection.evidence import Fitted
+from nalm.discover.law.expression import Array, Input, Node, Sum, roles, size, used
+from nalm.discover.selection.evidence import Fitted, unsettled
 from nalm.discover.selection.rows import NoiseKind
 
-CLEAR = (
-    2.5  # standard errors of a difference of likelihoods; many forms were tried, so that 2 are no surprise
-)
+CLEAR = 3.0  # standard errors of a difference of likelihoods, of many rows; forms were tried, so 2 are no surprise
 EXPONENTS = 4  # that are tried of a column
 MOST = 100  # rows: with more, the evidence speaks for itself
 LOOKED_AT = 40  # laws, best first
@@ -21,21 +20,42 @@ def simpler(
 ) -> tuple[Fitted, float] | None:
     """Return the smallest sound law that fits less well than the best one, but not clearly, and by how much.
 
-    The law has fewer symbols, no more fitted numbers than the best one, and no fitted exponent. The difference of -2
-    log likelihood is a sum over rows; it is compared with the standard error of that sum (Vuong's test).
+    The difference of -2 log likelihood is a sum over rows; it is compared with the standard error of that sum (Vuong's
+    test).
     """
     if len(best.rows) > MOST:
         return None
     found = []
-    for law in order[:LOOKED_AT]:
-        if size(law.node) < size(best.node) and law.count <= best.count and not _has_fitted_exponent(law):
+    for k, law in enumerate(order):
+        if (k < LOOKED_AT or is_straight(law.node)) and _is_simpler(law, best):
             off = clearly(law, best)
             if off < _clear(law, best):
-                found.append((size(law.node), law.score, off, law))
-    for _, _, off, law in sorted(found, key=lambda f: f[:2]):
+                found.append((size(law.node), not is_straight(law.node), law.score, off, law))
+    for *_, off, law in sorted(found, key=lambda f: f[:3]):
         if sound(law):
             return law, off
     return None
+
+
+def _is_simpler(law: Fitted, best: Fitted) -> bool:
+    """Tell whether a law has fewer symbols or fitted numbers than the best one, more of neither, no fitted exponent.
+
+    A straight line may have more of its numbers fitted: it is simpler than a curve whose numbers are nice by chance.
+    """
+    if is_straight(law.node) and not is_straight(best.node):
+        numbers = [int(unsettled(f.node, f.rows.x).sum()) for f in (law, best)]
+        return (size(law.node), numbers[0]) <= (size(best.node), numbers[1])
+    own, other = (size(law.node), law.count), (size(best.node), best.count)
+    return own != other and own[0] <= other[0] and own[1] <= other[1] and not _has_fitted_exponent(law)
+
+
+def is_straight(node: Node) -> bool:
+    """Tell whether a law is a straight line, a + b x.
+
+    >>> is_straight(Sum((Input(0),), (2.0,), 1.0)), is_straight(Sum((Input(0), Input(1)), (2.0, 1.0)))
+    (True, False)
+    """
+    return isinstance(node, Sum) and len(node.terms) == 1 and isinstance(node.terms[0], Input)
 
 
 def _has_fitted_exponent(law: Fitted) -> bool:
@@ -49,8 +69,10 @@ def _clear(law: Fitted, best: Fitted) -> float:
     A column that the simpler law leaves out was measured for a reason: by chance one of the m columns that it leaves
     out, with one of a few exponents, makes a law better by sqrt(2 log(4 m)).
     """
-    if used(law.node) >= used(best.node):
-        return CLEAR
+    if used(law.node) >= used(
+        best.node
+    ):  # as improbable as CLEAR standard errors, which few rows estimate badly
+        return float(special.stdtrit(max(len(law.rows) - 1, 1), special.ndtr(CLEAR)))
     return float(np.sqrt(2 * np.log(EXPONENTS * (law.rows.x.shape[1] - len(used(law.node))))))
 
 
