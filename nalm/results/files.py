@@ -8,7 +8,7 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from nalm.results.store import Store
 CURVES, TRIALS, TALLY = ".curves.csv", ".trials.csv", ".tally.csv"
 NUMBERS = [f.name for f in fields(Outcome) if f.name not in ("case", "seed", "version", "measures")]
 READABLE = ("unit", "operation", "train", "inputs")  # columns for readers; the JSON holds the full cases
+LONGEST = 1_000  # characters of the formula of a run that is not solved; nobody reads a longer one
 
 
 def header(measured: bool = False) -> list[str]:
@@ -59,7 +60,7 @@ def ship(store: Store, experiment: str, folder: Path, seeds: int = 0) -> Path:
 
     ``seeds`` takes the runs with a seed below it, where the others are in a tally; 0 takes all.
     """
-    outcomes = [o for o in finished(store, experiment) if not seeds or o.seed < seeds]
+    outcomes = [shortened(o) for o in finished(store, experiment) if not seeds or o.seed < seeds]
     if not outcomes:
         raise NALMError(f"{store.path} has no run of {experiment!r} with a seed below {seeds}.")
     path = target(store, experiment, folder)
@@ -71,6 +72,16 @@ def ship(store: Store, experiment: str, folder: Path, seeds: int = 0) -> Path:
         }
     )
     return path
+
+
+def shortened(outcome: Outcome) -> Outcome:
+    """Leave out the formula of a run that is not solved if it is very long, as those of deep networks are.
+
+    The equations of a fitted trajectory stay: the page shows those of the most economical fit.
+    """
+    if outcome.solved or outcome.case.task.fits_trajectory or len(outcome.formula) <= LONGEST:
+        return outcome
+    return replace(outcome, formula="")
 
 
 def finished(store: Store, experiment: str) -> list[Outcome]:
