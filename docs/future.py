@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from future_division import division, formulas
+from future_division import division, formulas, penalised
 from future_runs import (
     NOT_SHIPPED,
     by_seed,
@@ -59,18 +59,24 @@ def tested(a: Measured, b: Measured) -> float:
     return same_rate(solved(a), a.n, solved(b), b.n).p if both is None else both
 
 
-def noise() -> str:
-    """Return the solved runs with and without reversible noise, in every cell."""
+def noise_pairs() -> list[Pair]:
+    """Return every cell with reversible noise beside the same unit without it."""
     ours = measured("beyond/reversible-noise", "beyond/noise-distributions")
     plain = _by_task([*measured("thesis/ch5/main"), *measured("thesis/ch4/single")])
     pairs: list[Pair] = []
     for m in ours:
         without = [o for o in plain.get(_task(m), ()) if o.unit == PLAIN.get(m.unit, "NMU")]
         pairs += [(max(without, key=lambda o: o.n), m)] if without else []
+    return pairs
+
+
+def noise() -> str:
+    """Return the solved runs with and without reversible noise, in every cell."""
+    pairs = noise_pairs()
     lines = [
         (
             f"`{m.unit}`",
-            _distribution(m),
+            distribution(m),
             m.operation,
             str(m.inputs),
             f"`{m.train}`",
@@ -84,33 +90,48 @@ def noise() -> str:
     return table(head, lines) if lines else NOT_SHIPPED.format(name="beyond/reversible-noise")
 
 
+def scientific_pairs() -> list[Pair]:
+    """Return the units of logarithms and of scientific encoding, for each loss and range."""
+    cells: dict[tuple[str, Task], dict[str, Measured]] = {}
+    for m in measured("beyond/scientific"):
+        cells.setdefault((loss_of(_case(m)), _task(m)), {})[m.unit] = m
+    return [(c["ModifiedRealNPU"], c["ScientificNPU"]) for c in cells.values() if len(c) == 2]
+
+
 def scientific() -> str:
     """Return the two units of scientific encoding and logarithms side by side, for each loss and range."""
-    name = "beyond/scientific"
-    cells: dict[tuple[str, Task], dict[str, Measured]] = {}
-    for m in measured(name):
-        cells.setdefault((loss_of(_case(m)), _task(m)), {})[m.unit] = m
-    pairs = [(c["ModifiedRealNPU"], c["ScientificNPU"]) for c in cells.values() if len(c) == 2]
+    pairs = scientific_pairs()
     lines = [
         (f"`{loss_of(_case(m))}`", f"`{m.train}`", told(o), told(m), *words)
         for (o, m), words in zip(pairs, compared(pairs), strict=True)
     ]
     head = ("loss", "range", "`ModifiedRealNPU`", "`ScientificNPU`", "p", "`ScientificNPU` is")
-    return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
+    return table(head, lines) if lines else NOT_SHIPPED.format(name="beyond/scientific")
 
 
-def own_unit() -> str:
-    """Return the proposal beside the best published unit in every cell of chapters 3 to 5 that has been measured."""
+def own_pairs() -> list[Pair]:
+    """Return the best published unit and the proposal in every cell of chapters 3 to 5 that has been measured."""
     published = _by_task(m for m in measured(*(e.name for e in CHAPTERS)) if m.unit != "NSPU")
-    lines, pairs = [], []
+    pairs: list[Pair] = []
     ours = {_task(m): m for m in measured("beyond/own-unit", "beyond/own-unit-divisions")}
     for task, m in ours.items():
         if task in published:
             pairs.append((max(published[task], key=lambda o: (o.success.low, o.n)), m))
-    pairs.sort(key=lambda pair: (pair[1].operation, pair[1].inputs))
+    return sorted(pairs, key=lambda pair: (pair[1].operation, pair[1].inputs))
+
+
+def chapter(m: Measured) -> str:
+    """Return the chapter of the thesis whose recipe and threshold a case has."""
+    return m.experiment.split("/")[1].removeprefix("ch")
+
+
+def own_unit() -> str:
+    """Return the proposal beside the best published unit in every cell of chapters 3 to 5 that has been measured."""
+    lines, pairs = [], own_pairs()
     for (o, m), words in zip(pairs, compared(pairs), strict=True):
-        lines.append((m.operation, str(m.inputs), f"`{m.train}`", f"`{o.unit}`", told(o), told(m), *words))
-    head = ("operation", "inputs", "range", "best published", "solved", "NSPU", "p", "NSPU is")
+        cell = m.operation, str(m.inputs), f"`{m.train}`", chapter(o), f"`{o.unit}`"
+        lines.append((*cell, told(o), told(m), *words))
+    head = ("operation", "inputs", "range", "chapter", "best published", "solved", "NSPU", "p", "NSPU is")
     return table(head, lines) if lines else NOT_SHIPPED.format(name="beyond/own-unit")
 
 
@@ -133,12 +154,16 @@ def alone() -> str:
     return table(head, lines) if lines else NOT_SHIPPED.format(name="beyond/own-unit")
 
 
+def exchanges() -> list[Measured]:
+    """Return the NSPU with squared errors, published units with its losses, and the NSPU with its own."""
+    found = measured("beyond/own-unit-losses")
+    tasks = {_task(m) for m in found}
+    return found + [m for m in measured("beyond/own-unit") if _task(m) in tasks]
+
+
 def exchanged() -> str:
     """Return the NSPU with squared errors, and published units with its losses, over the nine ranges."""
-    name = "beyond/own-unit-losses"
-    found = measured(name)
-    tasks = {_task(m) for m in found}
-    found += [m for m in measured("beyond/own-unit") if _task(m) in tasks]
+    found = exchanges()
     groups: dict[tuple[str, str, str], list[Measured]] = {}
     for m in found:
         groups.setdefault((m.operation, m.unit, m.recipe.loss), []).append(m)
@@ -156,8 +181,8 @@ def exchanged() -> str:
         for (operation, unit, loss), own in sorted(groups.items())
     ]
     head = ("operation", "unit", "loss", "solved runs", "ranges below 0.99", "NSPU with `paths` is")
-    if not lines or not tasks:
-        return NOT_SHIPPED.format(name=name)
+    if not lines:
+        return NOT_SHIPPED.format(name="beyond/own-unit-losses")
 
     def share(ours: bool, *losses: str) -> str:
         own = [m for m in found if (m.unit == "NSPU") == ours and m.recipe.loss in losses]
@@ -191,6 +216,7 @@ TABLES = {
     "future_noise": noise,
     "future_division": division,
     "future_division_formulas": formulas,
+    "future_division_penalty": penalised,
     "future_scientific": scientific,
     "future_selection": selection,
     "future_codes": codes,
@@ -222,5 +248,6 @@ def _by_task(rows: Iterable[Measured]) -> dict[Task, list[Measured]]:
     return found
 
 
-def _distribution(m: Measured) -> str:
+def distribution(m: Measured) -> str:
+    """Return the distribution of the noise of a case."""
     return str(dict(_case(m).model[-1].options).get("distribution", "uniform"))

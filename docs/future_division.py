@@ -1,8 +1,8 @@
-"""Tables of two layers that divide: solved runs and errors of every cell, and runs whose rounded weights are right."""
+"""Tables of two layers that divide: solved runs of every cell, with and without a penalty, and right formulas."""
 
 from collections.abc import Sequence
 
-from future_runs import NOT_SHIPPED, RESULTS, counted, paired
+from future_runs import NOT_SHIPPED, RESULTS, against, counted, paired, share
 from tables import table
 
 from nalm.config.labels import loss_of, unit_of
@@ -12,7 +12,7 @@ from nalm.results.runs import Outcome
 from nalm.results.tally import Tally
 from nalm.stats import holm
 
-NAME = "beyond/two-layer-division"
+NAME, PENALISED = "beyond/two-layer-division", "beyond/two-layer-penalty"
 SIGNED = "U[-2,2)"  # sums of both signs: the quotient has poles
 Rights = dict[tuple[str, int], bool]  # by range and seed
 
@@ -40,6 +40,23 @@ def _solved(tally: Tally) -> str:
     words = f"{tally.solved:,} of {tally.runs:,}" + (f", {untrained:,} untrained" if untrained else "")
     middle = tally.errors["test"].median
     return f"{words}; {middle.estimate:.1e} [{middle.low:.1e}, {middle.high:.1e}]"
+
+
+def penalised(found: Sequence[Tally] | None = None) -> str:
+    """Return the solved runs with a late penalty, by loss, and p of each loss against the first one."""
+    found = counted(PENALISED) if found is None else found
+    tests = against(found, lambda case: (unit_of(case), case.task))
+    losses = list(dict.fromkeys(loss_of(t.case) for t in found))
+    cells: dict[tuple[str, str], dict[str, tuple[str, str]]] = {}
+    for tally, p in zip(found, tests, strict=True):
+        key = unit_of(tally.case), str(tally.case.train)
+        cells.setdefault(key, {})[loss_of(tally.case)] = share(tally), p
+    lines = [
+        (f"`{unit}`", f"`{train}`", own[losses[0]][0], *(word for loss in losses[1:] for word in own[loss]))
+        for (unit, train), own in cells.items()
+    ]
+    head = ("units", "range", *(word for loss in losses for word in (f"`{loss}`", "p")))
+    return table((*head[:3], *head[4:]), lines) if lines else NOT_SHIPPED.format(name=PENALISED)
 
 
 def formulas(found: Sequence[Outcome] | None = None) -> str:

@@ -11,8 +11,9 @@ from nalm.config import Case
 from nalm.experiments.future.selection import WAYS
 from nalm.results import files as shipped
 from nalm.results import tally_files
+from nalm.results.runs import Outcome
 from nalm.results.tally import Tally, tallies
-from nalm.stats import holm, rate_difference, wilson
+from nalm.stats import holm, mean, paired_difference, rate_difference, wilson
 
 RESULTS = Path(__file__).parents[1] / "results"
 NOT_SHIPPED = "No runs of `{name}` are shipped: `nalm run {name}` makes them.\n"
@@ -68,26 +69,39 @@ def against(found: Sequence[Tally], task: Callable[[Case], Hashable]) -> list[st
     return [f"{words[i]:.2g}" if i in words else "" for i in range(len(found))]
 
 
+def reader(case: Case) -> tuple[str, str, str, str]:
+    """Return the operation, the unit, the readers and their values."""
+    options = dict(case.model[0].options)
+    unit = f"`{options['unit']}`" if options["unit"][0].isupper() else f"{options['unit']} (given)"
+    return case.operation, unit, options["readers"], options["value"]
+
+
+def read(tally: Tally) -> Counter[str]:
+    """Return how many runs learnt each code; those of formulas that the tally does not keep are left out."""
+    shared = dict(tally.case.model[0].options)["readers"] == "shared"
+    told = Counter[str]()
+    for formula, count in tally.formulas:
+        told[_code(formula, shared)] += count
+    return told
+
+
 def codes(found: Sequence[Tally] | None = None) -> str:
     """Return the codes that readers learnt before a unit, by unit, reader and operation."""
     name, lines = "beyond/code-before-unit", []
-    for tally in counted(name) if found is None else found:
-        options = dict(tally.case.model[0].options)
-        unit = f"`{options['unit']}`" if options["unit"][0].isupper() else f"{options['unit']} (given)"
-        told = Counter[str]()
-        for formula, count in tally.formulas:
-            told[_code(formula, shared=options["readers"] == "shared")] += count
+    found = counted(name) if found is None else found
+    for tally, p in zip(found, against(found, lambda case: case.operation), strict=True):
+        told = read(tally)
         rest = tally.runs - told.total()
         words = [f"{code}: {count:,}" for code, count in told.most_common()]
         words += [f"rarer: {rest:,}"] if rest else []
         lines.append(
             (
-                *(tally.case.operation, unit, options["readers"], options["value"], share(tally)),
+                *(*reader(tally.case), share(tally), p),
                 f"{told['k']:,}" + (f" to {told['k'] + rest:,}" if rest else ""),
                 "; ".join(words),
             )
         )
-    head = ("operation", "unit", "readers", "value", "solved", "read the digits", "codes")
+    head = ("operation", "unit", "readers", "value", "solved", "p", "read the digits", "codes")
     return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
 
 
@@ -100,38 +114,70 @@ def _code(formula: str, shared: bool) -> str:
     return texts[0] if shared or len(set(texts)) == 1 else " and ".join(texts)
 
 
+def modelled(case: Case) -> tuple[str, str, str, str]:
+    """Return the operation, the model, its penalty and the range."""
+    penalty = "L0" if case.recipe.penalties else "L1" if case.recipe.l1 else "none"
+    units = " and ".join(f"`{layer.unit}`" for layer in case.model)
+    return case.operation.replace("_", " "), units, penalty, f"`{case.train}`"
+
+
+def commonest(tally: Tally) -> tuple[str, int]:
+    """Return the commonest formula and its number of runs; "" if it is that of one run, or models have no formula."""
+    formula, count = tally.formulas[0] if tally.formulas else ("", 0)
+    return (formula, count) if formula and count > 1 else ("", 0)
+
+
 def coefficients(found: Sequence[Tally] | None = None) -> str:
     """Return how often inputs and coefficients are found, and the commonest formula."""
     name, lines = "beyond/coefficients", []
     found = counted(name) if found is None else found
     for tally, p in zip(found, against(found, lambda case: case.task), strict=True):
-        case = tally.case
-        penalty = "L0" if case.recipe.penalties else "L1" if case.recipe.l1 else "none"
-        formula, count = tally.formulas[0] if tally.formulas else ("", 0)
-        shown = f"`{formula}` {count:,}" if formula and count > 1 else "no common one"
-        units = " and ".join(f"`{layer.unit}`" for layer in case.model)
-        lines.append(
-            (case.operation.replace("_", " "), units, penalty, f"`{case.train}`", share(tally), p, shown)
-        )
+        formula, count = commonest(tally)
+        known = any(text for text, _ in tally.formulas)
+        shown = f"`{formula}` {count:,}" if formula else "no common one" if known else "not recorded"
+        lines.append((*modelled(tally.case), share(tally), p, shown))
     head = ("operation", "model", "penalty", "range", "solved", "p", "commonest formula")
     return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
 
 
-def discreteness(found: Sequence[Tally] | None = None) -> str:
-    """Return the median test errors of units that were trained on noisy targets."""
+def weighed(case: Case) -> tuple[str, str, str]:
+    """Return the operation, the unit and what its weights are."""
+    snapped = "drawn to the grid" if case.recipe.penalties else "free"
+    return case.operation.replace("_", " "), f"`{case.model[0].unit}`", snapped
+
+
+def discreteness(found: Sequence[Tally] | None = None, runs: Sequence[Outcome] | None = None) -> str:
+    """Return the median test errors of units trained on noisy targets, and p of the shipped runs against the first."""
     name, cells = "beyond/discreteness", dict[tuple[str, str, str], dict[float, str]]()
-    for tally in counted(name) if found is None else found:
-        case = tally.case
-        snapped = "drawn to the grid" if case.recipe.penalties else "free"
-        key = case.operation.replace("_", " "), f"`{case.model[0].unit}`", snapped
+    path = RESULTS / f"{name}.csv"
+    if runs is None:
+        runs = shipped.read(path) if path.is_file() else []
+    found = counted(name) if found is None else found
+    for tally, p in zip(found, _wilcoxon(found, runs), strict=True):
         middle = tally.errors["test"].median
-        cells.setdefault(key, {})[case.task.noise] = (
-            f"{middle.estimate:.1e} [{middle.low:.1e}, {middle.high:.1e}]"
+        words = f"{middle.estimate:.1e} [{middle.low:.1e}, {middle.high:.1e}]"
+        cells.setdefault(weighed(tally.case), {})[tally.case.task.noise] = words + (
+            f"; p = {p:.2g}" if p is not None else ""
         )
     noises = sorted({noise for cell in cells.values() for noise in cell})
     lines = [(*key, *(cell.get(noise, "") for noise in noises)) for key, cell in sorted(cells.items())]
     head = ("operation", "unit", "weights", *(f"noise {noise:g}" for noise in noises))
     return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
+
+
+def _wilcoxon(found: Sequence[Tally], runs: Sequence[Outcome]) -> list[float | None]:
+    """Return p of Wilcoxon's test of each case's errors against those of the first one of its task, seed by seed."""
+    errors: dict[Case, dict[int, float]] = {}
+    for o in runs:
+        errors.setdefault(o.case, {})[o.seed] = o.test
+    first: dict[Hashable, Case] = {}
+    tests: list[float | None] = []
+    for case in (t.case for t in found):
+        a, b = errors.get(case, {}), errors.get(first.setdefault(case.task, case), {})
+        known = case is not first[case.task] and a and a.keys() == b.keys()
+        tests.append(paired_difference([a[s] for s in a], [b[s] for s in a]).p if known else None)
+    corrected = iter(holm([p for p in tests if p is not None]))
+    return [None if p is None else next(corrected) for p in tests]
 
 
 def invalid(found: Sequence[Tally] | None = None) -> str:
@@ -148,28 +194,41 @@ def invalid(found: Sequence[Tally] | None = None) -> str:
     return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
 
 
+def composed(found: Sequence[Tally]) -> dict[str, tuple[list[Tally], list[int]]]:
+    """Return the cases of each way of selecting, and how many of them are solved with each seed."""
+    ways = {}
+    for way, (layer, recipe) in WAYS.items():
+        own = [t for t in found if (t.case.model, t.case.recipe) == ((layer,), recipe)]
+        solved = [t.by_seed for t in own]
+        if own and all(solved):
+            seeds = sorted(set.intersection(*(set(s) for s in solved)))
+            ways[way] = own, [sum(s[seed] for s in solved) for seed in seeds]
+    return ways
+
+
 def selection(found: Sequence[Tally] | None = None) -> str:
     """Return how many of the 16 compositions each way of selecting solves, over seeds."""
     name, lines = "beyond/selection", []
-    all_of = counted(name) if found is None else found
-    for way, (layer, recipe) in WAYS.items():
-        own = [t for t in all_of if (t.case.model, t.case.recipe) == ((layer,), recipe)]
-        solved = [t.by_seed for t in own]
-        if not own or not all(solved):
-            continue
-        seeds = sorted(set.intersection(*(set(s) for s in solved)))
-        counts = [sum(s[seed] for s in solved) for seed in seeds]
-        whole = wilson(sum(c == len(own) for c in counts), len(seeds))
+    first: list[int] = []  # compositions solved with each seed in the first way
+    tests: list[float] = []
+    for way, (own, counts) in composed(counted(name) if found is None else found).items():
+        whole = wilson(sum(c == len(own) for c in counts), len(counts))
+        middle = mean(counts)
+        if first and len(first) == len(counts):
+            tests.append(paired_difference(counts, first).p)
+        first = first or counts
         hardest = min(own, key=lambda t: t.success.estimate)
         lines.append(
             (
                 way,
-                f"{len(seeds):,}",
-                f"{sum(counts) / len(counts):.1f}",
+                f"{len(counts):,}",
+                f"{middle.estimate:.1f} [{middle.low:.2f}, {middle.high:.2f}]",
                 f"{min(counts)} to {max(counts)}",
                 f"{whole.estimate:.2f} [{whole.low:.2f}, {whole.high:.2f}]",
                 f"`{hardest.case.operation}` {hardest.success.estimate:.2f}",
             )
         )
-    head = ("way", "seeds", "solved of 16, mean", "range", "all 16 in a seed", "hardest")
+    words = ["", *(f"{p:.2g}" for p in holm(tests))] if len(tests) == len(lines) - 1 else [""] * len(lines)
+    lines = [(*line[:3], p, *line[3:]) for line, p in zip(lines, words, strict=True)]
+    head = ("way", "seeds", "solved of 16, mean", "p", "range", "all 16 in a seed", "hardest")
     return table(head, lines) if lines else NOT_SHIPPED.format(name=name)

@@ -1,4 +1,4 @@
-"""Writes the parts of the site that are computed: tables of measured numbers, and one page with a drawing per unit.
+"""Writes the parts of the site that are computed: tables and figures of measured numbers, and pages of units.
 
 Every number comes from the shipped results or from the units themselves. Usage: python docs/generate.py
 """
@@ -8,6 +8,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import future
+import future_figures
 from tables import table
 
 from nalm.experiments.thesis.ch3 import RANGES
@@ -58,6 +59,8 @@ def write(root: Path, folder: Path) -> None:
     _put(folder / "tables" / "benchmarks.md", benchmarks(beyond))
     for name, table_of in future.TABLES.items():
         _put(folder / "tables" / f"{name}.md", table_of())
+    for name in future_figures.FIGURES:
+        _put(folder / "figures" / f"future_{name}.svg", future_figures.svg(name))
     for name, unit in UNITS.items():
         _put(folder / "units" / f"{name}.svg", draw(unit))
         _put(folder / "units" / f"{name}.md", unit_page(unit))

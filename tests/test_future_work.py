@@ -1,10 +1,12 @@
-"""The tables of docs/future-work.md: what they say of runs that are better, equal or not there."""
+"""The tables and figures of docs/future-work.md: what they say of runs that are better, equal or not there."""
 
 import json
+import re
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from made import outcomes
 
@@ -24,8 +26,16 @@ def future(monkeypatch):
     import future as found
 
     yield found
-    for name in {"future", "future_division", "future_runs", "tables"} - before:
+    for name in {"future", "future_division", "future_figures", "future_runs", "tables"} - before:
         sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def figures(future):
+    pytest.importorskip("matplotlib")
+    import future_figures as found
+
+    return found
 
 
 def of_the_papers():
@@ -105,7 +115,12 @@ def test_the_page_says_what_the_tables_show(future):
     text = " ".join(text.split())
     assert f"in {better} of {len(cells)} cells more often solved than the best published unit" in text
     assert f"in {worse} less often" in text
-    ours = [int(words[5].split(" of ")[0].replace(",", "")) for words in lines_of(future.own_unit())]
+    ours = [int(words[6].split(" of ")[0].replace(",", "")) for words in lines_of(future.own_unit())]
+    older = [words for words in lines_of(future.own_unit()) if words[3] == "3" and words[0] == "divide"]
+    assert (
+        sum(words[-1] == "better" for words in older) == 6
+        and "Six of the 29 are divisions of chapter 3" in text
+    )
     whole = ours.count(1_000)
     assert f"all 1,000 runs in {whole} of these cells and at least {min(ours)} in the others" in text
     noise = [
@@ -134,9 +149,9 @@ def test_codes_are_counted_by_what_the_readers_read(future):
     lines = [line.replace("\u00a0", " ") for line in future.codes([first, second]).splitlines()[2:]]
     assert (
         lines[0]
-        == "| divide | `NRU` | shared | free | 4 of 5 [0.376, 0.964] | 1 | c/k: 3; k: 1; no number: 1 |"
+        == "| divide | `NRU` | shared | free | 4 of 5 [0.376, 0.964] |  | 1 | c/k: 3; k: 1; no number: 1 |"
     )
-    assert lines[1].endswith("| 1 of 1 [0.207, 1.000] | 0 | c k and another: 1 |")
+    assert lines[1].endswith("| 1 of 1 [0.207, 1.000] |  | 0 | c k and another: 1 |")
 
 
 def test_all_compositions_must_be_solved_with_the_same_seed(future):
@@ -145,8 +160,35 @@ def test_all_compositions_must_be_solved_with_the_same_seed(future):
     found = [tallied(c, [True, True, i > 0, i > 1]) for i, c in enumerate(own)]
     (line,) = future.selection(found).splitlines()[2:]
     words = line.replace("\u00a0", " ").split(" | ")
-    assert words[1:4] == ["4", "15.2", "14 to 16"] and words[4].startswith("0.50 [")
-    assert f"`{own[0].operation}` 0.50" in words[5]
+    assert words[1] == "4" and words[2].startswith("15.2 [") and words[3:5] == ["", "14 to 16"]
+    assert words[5].startswith("0.50 [") and f"`{own[0].operation}` 0.50" in words[6]
+
+
+def test_ways_of_selecting_are_compared_seed_by_seed(future):
+    cases = EXPERIMENTS["beyond/selection"].cases
+    one = cases[0].model, cases[0].recipe
+    first = [c for c in cases if (c.model, c.recipe) == one]
+    last = [c for c in cases if dict(c.model[0].options).get("copies") == 4]
+    found = [tallied(c, [i < 4] * 8) for i, c in enumerate(first)]
+    found += [tallied(c, [True] * 8) for c in last]
+    lines = lines_of(future.selection(found))
+    assert [words[3] for words in lines] == ["", f"{2 * 0.5**8:.2g}"]  # all eight seeds favour the second
+
+
+def test_errors_are_compared_on_the_same_seeds(future):
+    cases = [
+        c for c in EXPERIMENTS["beyond/discreteness"].cases if c.task.noise == 1 and c.operation == "add"
+    ]
+    found = [tallied(case, [True] * 10) for case in cases]
+    runs = [
+        replace(o, case=case, test=1.0 + i + 0.01 * o.seed)
+        for i, case in enumerate(cases)
+        for o in outcomes("NMU", [True] * 10)
+    ]
+    lines = lines_of(future.discreteness(found, runs))
+    tests = [words[3].partition("; p = ")[2] for words in lines]
+    assert sorted(tests) == ["", f"{4 * 0.5**10:.2g}", f"{4 * 0.5**10:.2g}"]  # two tests, Holm
+    assert "; p" not in future.discreteness(found, [])
 
 
 def test_runs_that_are_known_seed_by_seed_are_compared_in_pairs(future):
@@ -220,7 +262,7 @@ def test_the_page_says_which_codes_and_compositions_are_found(future):
     text = " ".join((DOCS / "future-work.md").read_text("utf-8").split())
     cells = {tuple(words[:4]): words for words in lines_of(future.codes())}
     powers = {
-        value: cells["divide", "`ModifiedRealNPU`", "shared", value][6]
+        value: cells["divide", "`ModifiedRealNPU`", "shared", value][7]
         for value in ("softargmax", "bounded", "free")
     }
     counts = {value: dict(part.split(": ") for part in codes.split("; ")) for value, codes in powers.items()}
@@ -230,17 +272,18 @@ def test_the_page_says_which_codes_and_compositions_are_found(future):
     ) in text
     given = cells["divide", "divide (given)", "shared", "softargmax"]
     assert (
-        given[4].startswith(f"{given[5]} of 1,000 ") and f"all {given[5]} solved runs read the digits" in text
+        given[4].startswith(f"{given[6]} of 1,000 ") and f"all {given[6]} solved runs read the digits" in text
     )
-    most = max(int(words[5].split(" to ")[-1]) for key, words in cells.items() if key[2] == "separate")
+    most = max(int(words[6].split(" to ")[-1]) for key, words in cells.items() if key[2] == "separate")
     assert f"Separate free readers learn the digits in at most {most} of 1,000 runs" in text
     ways = {words[0]: words for words in lines_of(future.selection())}
-    whole = {way: words[4].split(" ")[0] for way, words in ways.items()}
+    whole = {way: words[5].split(" ")[0] for way, words in ways.items()}
     few, many = (whole[f"{count} experts of equal load"] for count in (16, 64))
     assert f"in a share of {few} of the seeds, with four starts each in {many};" in text
     assert {share for way, share in whole.items() if "experts" not in way} == {"0.00"}
-    assert f"({ways['no draws, entropy penalised late'][2]} of 16 on average)" in text
-    assert f"clipped gradients ({ways['Adam, clipped gradients'][2]})" in text
+    means = {way: words[2].split(" ")[0] for way, words in ways.items()}
+    assert f"({means['no draws, entropy penalised late']} of 16 on average)" in text
+    assert f"clipped gradients ({means['Adam, clipped gradients']})" in text
 
 
 def lines_of(table):
@@ -294,3 +337,133 @@ def test_the_page_says_how_often_two_layers_find_the_quotient(future):
         assert [words[0] for words in own] == ["`NAU-NRU`", "`NAU-NMRU`", "`NAU-ModifiedRealNPU`"]
         assert f"{counts[0]}, {counts[1]} and {counts[2]}" in text
         assert all(words[3] in text for words in own if words[3] not in ("", "1"))
+
+
+def test_the_page_says_how_often_two_layers_with_a_penalty_are_solved(future):
+    text = " ".join((DOCS / "future-work.md").read_text("utf-8").split())
+    rows = lines_of(future.penalised())
+    assert len(rows) == 27 and all(len(words) == 7 for words in rows)
+    for unit in ("NAU-NRU", "NAU-NMRU", "NAU-ModifiedRealNPU"):
+        own = [words for words in rows if words[0] == f"`{unit}`" and words[1] != "`U[-2,2)`"]
+        counts = [sum(int(words[i].split(" ")[0]) for words in own) for i in (2, 3, 5)]
+        assert any(form.format(*(f"{c:,}" for c in counts)) in text for form in PENALISED)
+    signed = [words for words in rows if words[1] == "`U[-2,2)`"]
+    assert all(words[i].startswith("0 of 200 ") for words in signed for i in (2, 3, 5))
+
+
+PENALISED = (
+    "solves {} of 1,600 runs with squared errors, {} with `log` first and {} with `projected` first",
+    "it is {}, {} and {}",
+    "modified Real NPU {}, {} and {}",
+)
+
+
+def numbers_of(axes):
+    """All numbers that are drawn on axes: of points, their intervals, bars and the cells of a map."""
+    lines = [line.get_xydata() for line in axes.lines]
+    intervals = [path.vertices for group in axes.collections for path in group.get_paths()]
+    bars = [bar.get_bbox().get_points() for bar in axes.patches]
+    cells = [image.get_array() for image in axes.images]
+    return np.concatenate([np.ravel(part) for part in (*lines, *intervals, *bars, *cells)])
+
+
+def points_of(axes):
+    """The values of each series by row, as value and ends of its interval."""
+    rows = [label.get_text() for label in axes.figure.axes[0].get_yticklabels()]  # the panels share them
+    found = {}
+    for drawn, name in zip(*axes.get_legend_handles_labels(), strict=True):
+        ends = [path.vertices[:, 0] for path in drawn.lines[2][0].get_paths()]
+        for (x, y), (low, high) in zip(drawn.lines[0].get_xydata(), ends, strict=True):
+            found[name, rows[round(y)]] = pytest.approx((x, low, high))
+    return found
+
+
+def test_every_section_has_a_figure_that_is_made(figures):
+    text = (DOCS / "future-work.md").read_text("utf-8")
+    _, *sections = text.split("\n## ")
+    shown = [re.findall(r"^```{figure} generated/figures/future_(\w+)\.svg$", s, re.M) for s in sections]
+    assert all(shown) and sorted(name for names in shown for name in names) == sorted(figures.FIGURES)
+    said = re.findall(r"^```{figure} \S+\n:alt: (.+)\n\n(.+)\n```$", text, re.M)
+    assert len(said) == len(figures.FIGURES) and all(min(map(len, words)) > 40 for words in said)
+
+
+def test_every_figure_shows_numbers_of_the_shipped_runs(figures):
+    for name, draw in figures.FIGURES.items():
+        figure = draw()
+        assert figure.get_figwidth() <= 7, name
+        for axes in figure.axes:
+            drawn = numbers_of(axes)
+            assert len(drawn) and np.isfinite(drawn).all(), name
+            assert np.isfinite([*axes.get_xlim(), *axes.get_ylim()]).all(), name
+
+
+def test_points_stand_at_the_shares_of_their_rows(figures):
+    cases = EXPERIMENTS["beyond/invalid-outputs"].cases
+    first = tallied(cases[0], [True, False, False, False], ["a/b", "", "", "1/(a*b)"])
+    solved, lost = figures.invalid([first, tallied(cases[-1], [True] * 4)]).axes
+    row, last = (f"{unit_of(case)}, loss valid" for case in (cases[0], cases[-1]))
+    near, signed = "whole numbers [0,5)/1", "whole numbers [-4,5)/1"
+    assert points_of(solved) == {(near, row): ends(1, 4), (signed, last): ends(4, 4)}
+    assert points_of(lost) == {(near, row): ends(2, 4), (signed, last): ends(0, 4)}
+
+
+def ends(solved, n):
+    """A share with its interval."""
+    share = stats.wilson(solved, n)
+    return share.estimate, share.low, share.high
+
+
+def test_bars_are_the_shares_of_codes(figures):
+    cases = EXPERIMENTS["beyond/code-before-unit"].cases
+    shared = next(c for c in cases if dict(c.model[0].options)["unit"] == "NRU" and c.operation == "divide")
+    apart = next(
+        c for c in cases if dict(c.model[0].options)["readers"] == "separate" and c.operation == "multiply"
+    )
+    learnt = ["r1 = c/a; r2 = c/b; r2/r1"] * 3 + ["r1 = a; r2 = b; r1/r2", ""]
+    found = tallied(shared, [True] * 4 + [False], learnt)
+    found = replace(found, runs=10)  # a tally does not keep the formulas of all runs
+    figure = figures.codes([tallied(apart, [True], "r1 = a*c; r2 = f(b); r1*r2"), found])
+    bars = [(round(bar.get_x(), 3), round(bar.get_width(), 3)) for bar in figure.axes[0].patches]
+    assert bars == [(0, 0.1), (0.1, 0.3), (0.4, 0.1), (0.5, 0.5), (0, 1)]
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names == ["k", "c/k", "two codes", "no number", "rarer"]
+    assert [text.get_text() for text in figure.axes[0].texts] == ["4 of 10 solved", "1 of 1 solved"]
+    rows = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert rows == [
+        "divide, NRU, shared, free",
+        f"multiply, {dict(apart.model[0].options)['unit']}, separate, free",
+    ]
+
+
+def test_a_map_of_noise_has_the_change_and_marks_differences(figures, future, monkeypatch):
+    cases = [
+        c for c in EXPERIMENTS["beyond/reversible-noise"].cases if unit_of(c) == "SNMRU" and c.inputs == 2
+    ]
+    ours = [row("beyond/reversible-noise", c, 250 if i else 1_000, 1_000) for i, c in enumerate(cases[:2])]
+    monkeypatch.setattr(future, "shipped_rows", lambda: (*of_the_papers(), *ours))
+    axes = figures.noise().axes[0]
+    assert np.round(axes.images[0].get_array(), 3).tolist() == [[0, -0.75]]  # the NMRU solves all runs
+    assert [(text.get_text(), text.get_weight()) for text in axes.texts] == [
+        ("0", "normal"),
+        ("-0.75", "bold"),
+    ]
+
+
+def test_only_cells_that_differ_are_shown_beside_the_best_published_unit(figures, future, monkeypatch):
+    chosen = [
+        case
+        for case in EXPERIMENTS["beyond/own-unit"].cases
+        if (case.operation, case.inputs) == ("add", 10) and str(case.train) in ("U[1,2)", "U[1.1,1.2)")
+    ]
+    ours = [row("beyond/own-unit", case, 1_000, 1_000) for case in chosen]
+    monkeypatch.setattr(future, "shipped_rows", lambda: (*of_the_papers(), *ours))
+    cell = "add, 10 inputs, U[1.1,1.2) (NAU, chapter 3)"
+    assert points_of(figures.own_unit().axes[0]) == {
+        ("best published unit", cell): ends(914, 1_000),
+        ("NSPU", cell): ends(1_000, 1_000),
+    }
+
+
+def test_a_figure_is_the_same_text_every_time(figures):
+    first = figures.svg("invalid")
+    assert first == figures.svg("invalid") and first.startswith("<?xml") and "<dc:date>" not in first

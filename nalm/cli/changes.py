@@ -7,7 +7,9 @@ import typer
 if TYPE_CHECKING:
     from nalm.lab.request import Changes
 
-Only = Annotated[list[str] | None, typer.Option(help="KEY=VALUE, such as unit=NMU or range=1.1:1.2.")]
+Only = Annotated[
+    list[str] | None, typer.Option(help="KEY=VALUE, such as unit=NMU, range=1.1:1.2 or case=f7eefdb30cdb.")
+]
 Units = Annotated[list[str] | None, typer.Option(help="A unit of your own as FILE.py:Class.")]
 Models = Annotated[
     list[str] | None, typer.Option(help="A model of several layers, such as NAU,my_unit.py:MyUnit.")

@@ -13,6 +13,7 @@ KEYS: dict[str, Callable[[Case], str]] = {
     "inputs": lambda case: str(case.inputs),
     "loss": loss_of,
     "lr": lambda case: f"{case.recipe.lr:g}",
+    "case": lambda case: case.key,  # as in the column `case` of exported tables
 }
 
 

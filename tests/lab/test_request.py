@@ -52,6 +52,12 @@ def test_only_keeps_what_matches_every_key_and_any_value():
     ]
 
 
+def test_only_takes_one_of_two_cases_of_a_unit_by_its_key():
+    plain, batch = (c for c in EXPERIMENTS["mnist/product"].cases if unit_of(c) == "SNMU")
+    (found,) = ask("mnist/product", only=[f"case={batch.key}"])
+    assert found.cases == (batch,) and plain != batch
+
+
 def test_experiments_without_a_matching_case_are_left_out():
     assert [e.name for e in ask("thesis/ch3", only=["unit=NMU"])] == ["thesis/ch3/mul"]
 
