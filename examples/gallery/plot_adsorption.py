@@ -13,7 +13,7 @@ import pandas as pd
 import nalm
 
 table = pd.read_csv("../data/adsorption.csv", comment="#")
-found = nalm.NALMRegressor(max_time=5).fit(table[["pressure"]], table["volume"])
+found = nalm.NALMRegressor(max_time=10).fit(table[["pressure"]], table["volume"])
 print("volume =", found.formula_)
 print(found.certificate_)
 for other in found.equations_[:4]:

@@ -13,7 +13,7 @@ import pandas as pd
 import nalm
 
 table = pd.read_csv("../data/cars.csv", comment="#")
-found = nalm.NALMRegressor(max_time=5).fit(table[["speed"]], table["distance"])
+found = nalm.NALMRegressor(max_time=10).fit(table[["speed"]], table["distance"])
 print("distance =", found.formula_)
 print(found.certificate_)
 

@@ -13,7 +13,7 @@ import pandas as pd
 import nalm
 
 table = pd.read_csv("../data/hubble.csv", comment="#")
-found = nalm.NALMRegressor(max_time=5).fit(table[["distance"]], table["velocity"])
+found = nalm.NALMRegressor(max_time=10).fit(table[["distance"]], table["velocity"])
 print("velocity =", found.formula_)
 print(found.certificate_)
 

@@ -13,7 +13,7 @@ import pandas as pd
 import nalm
 
 table = pd.read_csv("../data/kepler.csv", comment="#")
-found = nalm.NALMRegressor(max_time=5).fit(table[["axis"]], table["period"])
+found = nalm.NALMRegressor(max_time=10).fit(table[["axis"]], table["period"])
 print("period =", found.formula_)
 print(found.certificate_)
 

@@ -13,7 +13,7 @@ import pandas as pd
 import nalm
 
 table = pd.read_csv("../data/lamp.csv", comment="#")
-found = nalm.NALMRegressor(max_time=5).fit(table[["temperature"]], table["energy"])
+found = nalm.NALMRegressor(max_time=10).fit(table[["temperature"]], table["energy"])
 print("energy =", found.formula_)
 print(found.certificate_)
 

@@ -15,7 +15,7 @@ import nalm
 
 table = pd.read_csv("../data/leavitt.csv", comment="#")
 table["log_period"] = np.log10(table["period"])
-found = nalm.NALMRegressor(max_time=6).fit(table[["log_period"]], table["magnitude"])
+found = nalm.NALMRegressor(max_time=10).fit(table[["log_period"]], table["magnitude"])
 print("magnitude =", found.formula_)
 print(found.certificate_)
 print(found.certificate_.advice)

@@ -13,7 +13,7 @@ import pandas as pd
 import nalm
 
 table = pd.read_csv("../data/puromycin.csv", comment="#")
-found = nalm.NALMRegressor(max_time=5).fit(table[["concentration"]], table["rate"])
+found = nalm.NALMRegressor(max_time=10).fit(table[["concentration"]], table["rate"])
 print("rate =", found.formula_)
 print(found.certificate_)
 

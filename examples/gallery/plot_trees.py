@@ -13,7 +13,7 @@ import pandas as pd
 import nalm
 
 table = pd.read_csv("../data/trees.csv", comment="#")
-found = nalm.NALMRegressor(max_time=5).fit(table[["diameter", "height"]], table["volume"])
+found = nalm.NALMRegressor(max_time=10).fit(table[["diameter", "height"]], table["volume"])
 print("volume =", found.formula_)
 print(found.certificate_)
 
@@ -23,7 +23,7 @@ print(found.certificate_)
 names = ["diameter", "height"]
 metric = table[names].to_numpy() * [0.0254, 0.3048]
 answer = nalm.search(
-    metric, table["volume"].to_numpy() * 0.3048**3, names, x_units=["m", "m"], y_unit="m^3", max_time=5
+    metric, table["volume"].to_numpy() * 0.3048**3, names, x_units=["m", "m"], y_unit="m^3", max_time=10
 )
 print("volume =", answer.law)
 

@@ -20,7 +20,7 @@ def ode_command(
     time: Annotated[str, typer.Option(help="The column of times.")],
     columns: Annotated[str, typer.Option(help="The variables: a,b. Default: all columns of numbers.")] = "",
     run: Annotated[
-        str, typer.Option(help="A column that numbers the trajectories, if there are several.")
+        str, typer.Option(help="A column that names the trajectory of each row, if there are several.")
     ] = "",
     error: Annotated[
         str, typer.Option(help="Columns with the standard errors of the variables: a=da,b=db.")
@@ -38,19 +38,18 @@ def ode_command(
     from nalm.errors import NALMError
 
     tabular.refuse_overwriting(data, save)
-    extra = f",{run}" if run else ""
     errors = tabular.pairs(error, "--error")
     named = ",".join([columns, *dict.fromkeys(errors.values())]) if columns else None
-    table = tabular.read(data, f"{time}{extra}", named)
+    table = tabular.read(data, time, named, run or None, "time")
     table, (_, x_err) = tabular.without_errors(table, "", errors)
     if without := [n for n in table.names if errors and n not in errors]:
         raise NALMError(f"Column {without[0]} has no error: name one for each variable, or use --columns.")
     if not json:
         fit_screen.print_warnings(table)
     names = clean_names(table.names)
-    t, x = _trajectories(table.x, table.y, bool(run))
+    t, x = _trajectories(table.x, table.y, table.labels)
     if x_err is not None:
-        x_err = _trajectories(x_err, table.y, bool(run))[1]
+        x_err = _trajectories(x_err, table.y, table.labels)[1]
     try:
         with fit_screen.elapsed_time(max_time):
             found = ode.fit(t, x, names, x_err=x_err, restarts=restarts, max_time=max_time, seed=seed)
@@ -67,15 +66,15 @@ def ode_command(
         typer.echo(f"The system is in {save}.")
 
 
-def _trajectories(x: "np.ndarray", y: Any, several: bool) -> tuple[Any, Any]:
-    """Return times and states; lists of them if a column numbers the trajectories."""
+def _trajectories(x: "np.ndarray", y: Any, labels: tuple[str, ...] | None) -> tuple[Any, Any]:
+    """Return times and states; lists of them if a column names the trajectories."""
     import numpy as np
 
     times = np.asarray(y)
-    if not several:
+    if labels is None:
         return times, x
-    runs = [times[:, 1] == k for k in dict.fromkeys(times[:, 1].tolist())]
-    return [times[rows, 0] for rows in runs], [x[rows] for rows in runs]
+    runs = [np.array([other == label for other in labels]) for label in dict.fromkeys(labels)]
+    return [times[rows] for rows in runs], [x[rows] for rows in runs]
 
 
 def _print_system(found: "System", t: Any, x: Any, columns: dict[str, str]) -> None:

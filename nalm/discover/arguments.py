@@ -1,5 +1,6 @@
 """Arguments of a search and of the regressor, checked when they are used."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,10 +8,14 @@ import numpy as np
 
 from nalm.discover.dimensions.units import Dimension, dimension
 from nalm.discover.law.names import check_distinct
+from nalm.discover.redundancy import counts_rows
 from nalm.errors import NALMError
 from nalm.operating_system import cores
 
 FEWEST_ROWS = 6
+MARKED = re.compile(
+    r"\s*[+-]?(\d{1,3}([.,'\u2019\s]\d{3})+([.,]\d*)?|\d*,\d+)\s*"
+)  # 1,5 or 1.373,12 or 1 373
 
 
 def seconds_of(max_time: Any) -> float:
@@ -47,20 +52,24 @@ def seed_of(random_state: Any) -> int:
 
 
 def numbers_in(y: Any) -> Any:
-    """Convert targets that are numbers written as text."""
-    if y is None or (hasattr(y, "dtype") and y.dtype.kind in "fiub"):
+    """Convert targets that are numbers written as text; refuse dates and gaps with the remedy."""
+    if y is None:
         return y
     array = np.asarray(y)
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        gaps = np.argwhere(np.isnan(array))
+        raise NALMError(f"y contains NaN, {len(gaps)} in all, the first in row {gaps[0][0]}: drop such rows.")
+    if array.dtype.kind in "Mm":
+        raise NALMError("y holds dates or times: give numbers, such as days since the first.")
     if array.dtype.kind not in "US":
         return y
-    try:
-        return array.astype(np.float64)
-    except ValueError as error:
-        raise NALMError(f"y must hold numbers: {error}.") from None
+    if words := [str(v) for v in array.flat if not _is_number(v)]:
+        raise NALMError(f"y holds text ({words[0][:40]!r}): {_remedy(words[0]) or 'give numbers'}.")
+    return array.astype(np.float64)
 
 
 def check_frame(table: Any) -> None:
-    """Refuse columns of a data frame that hold dates, text or gaps, or have one name, with the remedy."""
+    """Refuse columns of a data frame that hold dates, text or gaps, count rows or have one name, with the remedy."""
     check_distinct(getattr(table, "columns", ()))
     if not (hasattr(table, "columns") and hasattr(table, "dtypes") and hasattr(table, "isna")):
         return
@@ -77,9 +86,25 @@ def check_frame(table: Any) -> None:
                 f"Column {name} contains NaN, {gaps} missing values, the first in row {first}: drop such rows."
             )
         if kind in "OUS" and (words := [v for v in column if isinstance(v, str) and not _is_number(v)]):
+            remedy = _remedy(words[0]) or "leave it out, or give it as groups"
+            raise NALMError(f"Column {name} holds text ({words[0][:40]!r}): {remedy}.")
+        if str(column.dtype) == "category":
+            raise NALMError(f"Column {name} holds categories: leave it out, or give it as groups.")
+    for place, name in enumerate(table.columns if len(table.columns) > 1 else ()):
+        numeric = getattr(table[name].dtype, "kind", "O") in "iuf"
+        if numeric and counts_rows(str(name), np.asarray(table[name], float), place == 0):
             raise NALMError(
-                f"Column {name} holds text ({words[0][:40]!r}): leave it out, or give it as groups."
+                f"Column {name} counts the rows: leave it out, or rename it if it is a quantity of its own."
             )
+
+
+def _remedy(text: str) -> str:
+    """Say what helps if a text is a number with a decimal comma or thousands marks; empty if it is none.
+
+    >>> _remedy("1.373,12"), _remedy("wild type")
+    ("read it with pandas' decimal= and thousands=, or by nalm fit", '')
+    """
+    return "read it with pandas' decimal= and thousands=, or by nalm fit" if MARKED.fullmatch(text) else ""
 
 
 def _is_number(text: str) -> bool:

@@ -1,10 +1,10 @@
 """Conditions on the form of a law: columns it must or must not have, its exponents, its functions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
-from nalm.discover.law.expression import Function, Node, numbers, parts, renumbered, roles, used
+from nalm.discover.law.expression import Function, Node, Power, numbers, parts, renumbered, roles, used
 from nalm.discover.law.functions import FUNCTIONS
 from nalm.discover.law.tidy import tidied
 from nalm.errors import NALMError, unknown
@@ -21,6 +21,7 @@ class Constraints:
     without: frozenset[int] = frozenset()
     step: float = 0.0  # between exponents; 0: any exponent
     functions: frozenset[str] | None = None  # the only ones allowed; None: all
+    names: tuple[str, ...] = field(default=(), compare=False, repr=False)  # of all columns, for sentences
 
     @classmethod
     def of(
@@ -46,6 +47,8 @@ class Constraints:
             raise NALMError(f"Column {both[0]} is wanted and forbidden: name it once.")
         if exponents not in EXPONENTS:
             raise unknown("kind of exponents", str(exponents), EXPONENTS)
+        if isinstance(functions, str):
+            raise NALMError(f"Name functions in a list, as in [{functions!r}], not as one text.")
         for name in functions or ():
             if name not in FUNCTIONS:
                 raise unknown("function", str(name), FUNCTIONS)
@@ -55,6 +58,7 @@ class Constraints:
             frozenset(places[n] for n in without),
             EXPONENTS[exponents],
             None if functions is None else frozenset(functions),
+            tuple(names),
         )
 
     def __bool__(self) -> bool:
@@ -69,8 +73,7 @@ class Constraints:
             return False
         if self.functions is not None and not functions_of(node) <= self.functions:
             return False
-        exponents = [v for v, role in zip(numbers(node), roles(node), strict=True) if role == "exponent"]
-        return not self.step or all(abs(p - self._nearest(p)) < NEAR for p in exponents)
+        return not self.step or all(abs(p - self._nearest(p)) < NEAR for p in exponents_of(node))
 
     def shaped(self, node: Node) -> Node:
         """Round the exponents of a candidate to those that are allowed."""
@@ -85,6 +88,20 @@ class Constraints:
     def without_function_stages(self) -> bool:
         """Tell whether no function is allowed."""
         return self.functions is not None and not self.functions
+
+
+def exponents_of(node: Node, outer: float = 1.0) -> list[float]:
+    """Return the exponents in a law; a power of a power has their product, as in the root of a root.
+
+    >>> from nalm.discover.law.expression import Input
+    >>> root = Power((Input(0),), (0.5,))
+    >>> exponents_of(Power((root,), (0.5,), 3.0))
+    [0.5, 0.25]
+    """
+    if not isinstance(node, Power):
+        return [p for part in parts(node) for p in exponents_of(part)]
+    own = [outer * p for p in node.exponents]
+    return own + [q for part, p in zip(node.factors, own, strict=True) for q in exponents_of(part, p)]
 
 
 def functions_of(node: Node) -> frozenset[str]:

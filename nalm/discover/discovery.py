@@ -65,6 +65,7 @@ class Discovery:
 
     def selected(self, which: str | int) -> "Discovery":
         """Return the discovery with another law of the front: at this place, at the knee, or with the least error."""
+        check_selection(which)
         tested = [k for k, c in enumerate(self.candidates) if c.certificate is not None]
         if which == "evidence" or (len(tested) < 2 and isinstance(which, str)):
             return self
@@ -72,8 +73,9 @@ class Discovery:
             place = _place(which, [self.candidates[k] for k in tested], tested)
         else:
             place = which
-        if isinstance(place, bool) or not -len(self.candidates) <= place < len(self.candidates):
-            raise NALMError(f"select is a place among {len(self.candidates)} laws, got {which!r}.")
+        if not -len(self.candidates) <= place < len(self.candidates):
+            last = len(self.candidates) - 1
+            raise NALMError(f"The front has no law at place {which}: select one of 0 to {last}.")
         first = self.candidates[place]
         others = [c for c in self.candidates if c is not first]
         certificate = first.certificate
@@ -85,13 +87,19 @@ class Discovery:
         )
 
 
+def check_selection(which: Any) -> None:
+    """Refuse what is neither a place on the front nor one of the words for one."""
+    if isinstance(which, str) and which not in SELECT:
+        raise unknown("way to select a law", which, SELECT)
+    if not isinstance(which, str | int | np.integer) or isinstance(which, bool):
+        raise NALMError(f"select is a place on the front, such as 1, or a word, got {which!r}.")
+
+
 def _place(which: str, laws: Sequence[Candidate], places: Sequence[int]) -> int:
     """Return the place of the law at the knee or with the least error."""
     least = min(c.error for c in laws)
     if which == "accurate":
         return places[[c.error for c in laws].index(least)]
-    if which != "knee":
-        raise unknown("way to select a law", which, SELECT)
     order = sorted(range(len(laws)), key=lambda k: (laws[k].size, laws[k].error))
     best, steepest = order[-1], -np.inf
     for before, k in pairwise(order):

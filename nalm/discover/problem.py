@@ -101,9 +101,8 @@ class Problem:
         """Return the problem with conditions on the law; columns that it must not have are left out."""
         columns = [i for i in self.columns if i not in constraints.without]
         if gone := sorted(constraints.contains - {*columns, *self.constants}):
-            raise NALMError(
-                f"Column {gone[0] + 1} is constant or repeats another: no law can be shown to need it."
-            )
+            name = constraints.names[gone[0]] if constraints.names else f"{gone[0] + 1}"
+            raise NALMError(f"Column {name} is constant or repeats another: no law can be shown to need it.")
         return replace(self, columns=columns, constraints=constraints)
 
     def with_errors(
@@ -130,7 +129,8 @@ class Problem:
         if size.shape != self.order.shape:
             raise NALMError(f"{name} needs one number for each of {len(self.order)} rows, got {size.shape}.")
         if not (size > 0).all():
-            raise NALMError(f"{name} must be above 0 on every row, got {size.min():.6g}: drop such rows.")
+            row = int(np.argmin(size > 0))
+            raise NALMError(f"{name}[{row}] must be above 0, got {size[row]:.6g}: drop such rows.")
         error = size if y_err is not None else 1 / np.sqrt(size / size.mean())
         return replace(found, error=error[self.order], absolute_error=y_err is not None)
 

@@ -1,4 +1,4 @@
-"""Columns that the data can hardly tell apart: constant ones, copies, linear combinations, and pairs nearly alike."""
+"""Columns that say little: constant ones, copies, linear combinations, pairs nearly alike, and numbers of rows."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -11,6 +11,24 @@ ROWS = 10_000  # searched for linear combinations, at most
 COLUMNS = 300
 RELATIVE = 1e-9  # share of a column that may remain when the others are removed from it
 TOGETHER = 0.999  # correlation of columns that the data can hardly tell apart
+COUNTERS = {  # names of columns that may number the rows
+    *(
+        "index",
+        "id",
+        "row",
+        "rows",
+        "rownames",
+        "row_names",
+        "row number",
+        "rowid",
+        "row_id",
+        "no",
+        "no.",
+        "nr",
+    ),
+    *("#", "obs", "observation", "number", "num", "case", "record", "entry", "item", "seq"),
+    *("column1", "unnamed: 0"),
+}
 
 
 def redundant_columns(names: Sequence[str], x: Array) -> list[str]:
@@ -103,3 +121,17 @@ def _together(names: Sequence[str], x: Array, columns: Sequence[int]) -> list[st
                 f"Columns {both} move together (r = {r[i, j]:.5f}): the data can hardly tell them apart."
             )
     return found[:5]
+
+
+def counts_rows(name: str, column: Array, first: bool = False) -> bool:
+    """Tell whether a column numbers the rows, by its name, its values, and whether it is the first (R's X).
+
+    >>> counts_rows("id", np.array([1.0, 2, 3])), counts_rows("id", np.array([1.0, 2, 4]))
+    (True, False)
+    """
+    return (
+        (name.casefold() in COUNTERS or (first and name == "X"))
+        and len(column) > 2
+        and np.array_equal(column - column[0], np.arange(len(column)))
+        and float(column[0]).is_integer()
+    )

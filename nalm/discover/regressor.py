@@ -17,7 +17,7 @@ from nalm.discover.arguments import (
     weighted_rows,
 )
 from nalm.discover.discovery import Equation as Equation
-from nalm.discover.discovery import FittedLaw
+from nalm.discover.discovery import FittedLaw, check_selection
 from nalm.discover.fitted import FittedLaws
 from nalm.discover.form.search import search_form, search_form_groups
 from nalm.discover.grouped.search import search_groups
@@ -163,7 +163,10 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         targets = y.reshape(len(y), -1).T
         units = units_of(self.y_unit, len(targets))
         seed = seed_of(self.random_state)
-        named(self.constants)  # refuse unknown ones before the search
+        named(self.constants)  # refuse what is unknown before the search
+        check_selection(self.select)
+        if self.several_ and y_err is not None:
+            raise NALMError(f"y_err is that of one target, but y has {len(targets)}: fit them one by one.")
         if sample_weight is not None:
             rows = weighted_rows(sample_weight, len(x))
             x, targets, sample_weight = x[rows], targets[:, rows], np.asarray(sample_weight)[rows]
@@ -191,10 +194,14 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         """Search for the law of one output, or fit the given form to it."""
         about = {"seed": seed, "bootstrap": self.bootstrap, **errors}
         if self.form is not None:
+            if self.contains or self.without or self.exponents != "any" or self.functions is not None:
+                raise NALMError(
+                    "A form has its columns, exponents and functions already: leave conditions on them out."
+                )
             form = with_constants(self.form, self.constants, self.names_)
             if groups is not None:
-                return search_form_groups(form, x, y, groups, self.names_, **about)
-            return search_form(form, x, y, self.names_, digits=self.digits, **about)
+                return search_form_groups(form, x, y, groups, self.names_, **about).selected(self.select)
+            return search_form(form, x, y, self.names_, digits=self.digits, **about).selected(self.select)
         about |= {
             "max_time": None if self.max_time is None else seconds,
             "stages": self.stages,

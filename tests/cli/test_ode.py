@@ -68,3 +68,16 @@ def test_dates_are_times_and_errors_are_read_from_columns(tmp_path):
     path.write_text("day,level,flow,sd\n2024-03-01,1,2,0.1\n", encoding="utf-8")
     with pytest.raises(NALMError, match="flow has no error"):
         run(path, "--time", "day", "--error", "level=sd")
+
+
+def test_runs_may_have_names_and_few_samples(tmp_path):
+    path, t = tmp_path / "runs.csv", np.linspace(0, 3, 5)
+    rows = [
+        f"{s},{name},{c * np.exp(-s / 2)}" for name, c in (("wild type", 3.0), ("mutant", 8.0)) for s in t
+    ]
+    path.write_text("t,strain,N\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    found = json.loads(run(path, "--time", "t", "--run", "strain", "--restarts", 1, "--json").stdout)
+    assert found["formula"] == "dN/dt = -N/2" and len(found["start"]) == 2
+    path.write_text("day,N\n31.01.2024,1\n01.02.2024,2\n", encoding="utf-8")
+    with pytest.raises(NALMError, match=r"The time day is not numeric: .*write them as 2024-01-31"):
+        run(path, "--time", "day")

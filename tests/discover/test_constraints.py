@@ -6,7 +6,7 @@ import pytest
 from nalm import NALMError
 from nalm.discover import search
 from nalm.discover.constraints import Constraints, functions_of
-from nalm.discover.law.expression import Function, Input, Power, numbers, roles
+from nalm.discover.law.expression import Function, Input, Power, Sum, numbers, roles
 
 X = np.random.default_rng(0).uniform(1, 5, (40, 3))
 NOISE = np.exp(0.05 * np.random.default_rng(1).standard_normal(40))
@@ -54,6 +54,17 @@ def test_mistakes_about_conditions_are_sentences():
         {"contains": ["a"], "without": ["a"]},
         {"exponents": "real"},
         {"functions": ["gamma"]},
+        {"functions": "exp"},
     ):
         with pytest.raises(NALMError):
             search(X, X[:, 0], **options)
+    constant = np.column_stack([X[:, 0], np.ones(len(X))])
+    with pytest.raises(NALMError, match="Column g is constant or repeats another"):
+        search(constant, X[:, 0], ["a", "g"], contains=["g"])
+
+
+def test_the_root_of_a_root_is_no_half_exponent():
+    root = Power((Input(0),), (0.5,))
+    half = Constraints.of(["a"], exponents="half")
+    assert half.allows(root) and not half.allows(Power((root,), (0.5,), 3.0))
+    assert half.allows(Power((Sum((root,), (1.0,), 1.0),), (0.5,)))  # a root of a sum with a root

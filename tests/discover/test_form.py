@@ -101,3 +101,44 @@ def test_every_kind_of_expression_becomes_a_law():
         + np.arctan(3 * x[:, 0])
     )
     assert evaluate(form.node({"a": 2.0, "b": 3.0}), x) == pytest.approx(value)
+
+
+def test_numbers_of_a_form_are_fixed_constants():
+    x = np.linspace(0, 90, 12)[:, None]
+    y = 0.0821 * (x[:, 0] + 273.15)
+    found = NALMRegressor(form="k*(t + 273.15)").fit(x, y, names=["t"])
+    assert [c.name for c in found.equations_[0].constants] == ["k"] and found.certificate_
+    assert found.predict([[26.85]]) == pytest.approx(0.0821 * 300)
+
+
+def test_a_line_through_a_few_whole_numbers_is_not_exact_to_the_printed_digits():
+    x = np.arange(1.0, 9.0)[:, None]
+    steps = NALMRegressor(form="a + b*x").fit(x, np.repeat([1.0, 2.0], 4), names=["x"])
+    assert steps.certificate_.verdict == "none"
+    x = np.linspace(1, 9, 20)[:, None].round(3)
+    printed = NALMRegressor(form="a + b*x").fit(x, np.round(31.7 * x[:, 0] + 44.1, 1), names=["x"])
+    assert printed.certificate_.verdict == "exact to the printed digits"
+
+
+def test_a_consistent_form_says_that_it_was_given():
+    rng = np.random.default_rng(0)
+    x = np.linspace(1, 9, 20)[:, None]
+    found = NALMRegressor(form="a*x**1.1").fit(x, 2 * x[:, 0] + rng.standard_normal(20), names=["x"])
+    assert found.certificate_.verdict == "consistent"
+    assert "The form was given and not compared with others." in found.certificate_.tested
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"form": 3}, "A form is a text"),
+        ({"form": "a*x", "contains": ["x"]}, "leave conditions on them out"),
+        ({"form": "a*x", "functions": ()}, "leave conditions on them out"),
+        ({"form": "a*x", "select": 1}, "no law at place 1"),
+        ({"form": "a*x", "select": "best"}, "way to select"),
+    ],
+)
+def test_options_that_do_not_go_with_a_form_are_one_sentence(options, sentence):
+    x = np.arange(1.0, 9.0)[:, None]
+    with pytest.raises(NALMError, match=sentence):
+        NALMRegressor(**options).fit(x, x[:, 0], names=["x"])

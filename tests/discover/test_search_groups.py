@@ -154,7 +154,11 @@ def test_numbers_become_inputs_wherever_they_stand():
 
 def test_mistakes_about_groups_are_sentences():
     x, y = np.arange(1.0, 9.0)[:, None], np.arange(8.0)
-    for sentence, groups in [("one label", [1]), ("All rows belong", [1] * 8)]:
+    for sentence, groups in [
+        ("one label", [1]),
+        ("All rows belong", [1] * 8),
+        ("Each of the 8 rows is a group of its own", range(8)),
+    ]:
         with pytest.raises(NALMError, match=sentence):
             search_groups(x, y, groups)
     with pytest.raises(NALMError, match="one unit for each"):

@@ -91,3 +91,71 @@ def test_large_and_wide_tables_are_answered(rows, columns):
 def test_a_column_of_celsius_is_refused_with_the_remedy():
     with pytest.raises(NALMError, match="convert the column to K"):
         NALMRegressor(X_units=["°C"], y_unit="Pa").fit(np.arange(1.0, 9.0)[:, None], np.arange(8.0))
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(100_000, 3), (500, 60)])
+def test_many_rows_and_many_columns_have_an_exact_law(rows, columns):
+    x = np.random.default_rng(0).uniform(1, 3, (rows, columns))
+    found = search(x, 4.2 * x[:, 0] * x[:, 2] / x[:, 1], stages=["power"])
+    assert len(found.law.inputs) == 3 and found.certificate.verdict == "exact"
+
+
+@pytest.mark.parametrize("name", ["rownames", "Unnamed: 0", "id", "X"])
+def test_row_numbers_in_a_data_frame_are_no_quantity(name):
+    pandas = pytest.importorskip("pandas")
+    a = np.linspace(1, 3, 12)
+    frame = pandas.DataFrame({name: np.arange(1, 13), "a": a})
+    with pytest.raises(NALMError, match=f"Column {name} counts the rows: leave it out, or rename it"):
+        NALMRegressor(stages=["power"]).fit(frame, 2 * a)
+    for other in (frame.rename(columns={name: "charge"}), frame[["a"]], frame.sample(frac=1, random_state=0)):
+        assert NALMRegressor(stages=["power"]).fit(other, 2 * other["a"]).formula_ == "2*a"
+    alone = NALMRegressor(stages=["power"]).fit(
+        frame[[name]], 2.0 * frame[name]
+    )  # nothing else could explain y
+    assert alone.certificate_.verdict == "exact"
+
+
+def test_numbers_written_with_commas_and_categories_are_one_sentence():
+    pandas = pytest.importorskip("pandas")
+    a = np.linspace(1, 3, 9)
+    for cell in ("1,5", "1.373,12", "1,373.12", "2 500"):
+        frame = pandas.DataFrame({"a": a, "b": [cell] * 9})
+        with pytest.raises(
+            NALMError, match=r"Column b holds text .*: read it with pandas' decimal= and thousands="
+        ):
+            NALMRegressor().fit(frame, a)
+        with pytest.raises(NALMError, match=r"y holds text .*: read it with pandas' decimal="):
+            NALMRegressor().fit(frame[["a"]], frame["b"].tolist())
+    codes = pandas.DataFrame({"a": a, "kind": pandas.Categorical([0, 1, 2] * 3)})
+    with pytest.raises(NALMError, match="Column kind holds categories: leave it out, or give it as groups"):
+        NALMRegressor().fit(codes, a)
+
+
+def test_gaps_and_dates_in_the_target_are_one_sentence():
+    x, y = np.arange(1.0, 10.0)[:, None], np.arange(9.0)
+    with pytest.raises(NALMError, match="y contains NaN, 1 in all, the first in row 4: drop such rows"):
+        NALMRegressor().fit(x, np.where(y == 4, np.nan, y))
+    with pytest.raises(NALMError, match="y holds dates or times: give numbers"):
+        NALMRegressor().fit(x, np.arange("2024-01-01", "2024-01-10", dtype="datetime64[D]"))
+    with pytest.raises(NALMError, match=r"y holds text \('high'\): give numbers"):
+        NALMRegressor().fit(x, ["1", "high", *"3456789"])
+
+
+def test_where_no_column_changes_nothing_is_exact():
+    found = NALMRegressor().fit(np.full((10, 2), 3.0), np.full(10, 5.0))
+    assert found.formula_ == "5" and found.certificate_.verdict == "none"
+    moving = NALMRegressor(stages=["additive"]).fit(np.arange(10.0)[:, None], np.full(10, 5.0))
+    assert moving.formula_ == "5" and moving.certificate_.verdict == "exact"
+
+
+def test_errors_of_one_target_are_not_used_for_two():
+    x = np.arange(1.0, 10.0)[:, None]
+    with pytest.raises(NALMError, match="y_err is that of one target, but y has 2: fit them one by one"):
+        NALMRegressor().fit(x, np.hstack([x, x]), y_err=np.ones(9))
+
+
+def test_an_error_of_zero_is_named_with_its_row():
+    x, error = np.arange(1.0, 10.0)[:, None], np.ones(9)
+    error[3] = 0
+    with pytest.raises(NALMError, match=r"y_err\[3\] must be above 0, got 0: drop such rows"):
+        NALMRegressor().fit(x, x[:, 0], y_err=error)

@@ -194,3 +194,15 @@ def test_a_structure_that_another_explains_nearly_as_well_is_not_exact():
     x = solve_ivp(rate, (0, 10), [44.3], t_eval=t, rtol=1e-10, atol=1e-10).y.T
     found = nalm.ode.fit(t, x, ["x"], restarts=10)
     assert found.verdict != "exact" or differs(found, ["0.4*x*(1 - x/95) - x**2/(1 + x**2)"]) < 1e-3
+
+
+def test_the_law_of_counts_is_found_with_their_noise_and_in_short_runs():
+    rng, t = np.random.default_rng(0), np.linspace(0, 8, 60)
+    counted = nalm.ode.fit(t, rng.poisson(900 * np.exp(-t / 2)).astype(float), ["N"], restarts=1)
+    assert "that of counts" in counted.tested and counted.verdict == "consistent"
+    (rate,) = counted.intervals
+    assert rate.where == "rate of N in dN/dt" and rate.low < -0.5 < rate.high
+    short = [t[:30:5]] * 3  # six samples each
+    runs = [rng.poisson(start * np.exp(-short[0] / 2)).astype(float) for start in (200, 900, 400)]
+    pooled = nalm.ode.fit(short, runs, ["N"], restarts=1)
+    assert differs(pooled, ["-x/2"]) < 0.15 and pooled.verdict == "consistent"

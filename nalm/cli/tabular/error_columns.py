@@ -29,8 +29,12 @@ def without_errors(table: Table, error: str, of_columns: Mapping[str, str]) -> t
     """Take the columns of standard errors out of a table; return both: the errors of y, and of x or None."""
     beside = [*([error] if error else []), *of_columns.values()]
     for name in beside:
+        if name in table.targets:
+            raise NALMError(f"Column {shown(name)} is a target and cannot hold errors: name another column.")
         if name not in table.names:
             raise unknown("column of errors", name, table.names)
+    if own := [name for name in of_columns if name in beside]:
+        raise NALMError(f"Column {shown(own[0])} holds errors and has none itself: name another column.")
     kept = [k for k, name in enumerate(table.names) if name not in beside]
     names = tuple(table.names[k] for k in kept)
     x_err = np.zeros((len(table.x), len(names))) if of_columns else None
@@ -40,6 +44,12 @@ def without_errors(table: Table, error: str, of_columns: Mapping[str, str]) -> t
         assert x_err is not None
         x_err[:, names.index(name)] = table.x[:, table.names.index(of)]
     y_err = table.x[:, table.names.index(error)] if error else None
+    if y_err is not None and not (y_err > 0).all():
+        k = int(np.argmin(y_err > 0))
+        raise NALMError(
+            f"Column {shown(error)} holds errors, which are above 0, but row {k + 1} has {y_err[k]:.6g}: "
+            "leave such rows out."
+        )
     x = table.x[:, kept]
     about_all = column_warnings([shown(n) for n in table.names], table.x) if beside else []
     notes = [sentence for sentence in table.warnings if sentence not in about_all]

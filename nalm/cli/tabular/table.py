@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from nalm.cli.tabular.cells import ABSENT, EMPTY, OK, TEXT, Codes, numbers_of, reading, remedy
 from nalm.cli.tabular.files import Cells, TableFile, open_table
-from nalm.cli.tabular.warnings import column_warnings, counts_rows, row_warnings
+from nalm.cli.tabular.warnings import column_warnings, row_warnings
 from nalm.discover.law.names import shown
+from nalm.discover.redundancy import counts_rows
 from nalm.errors import NALMError, unknown
 
 Array = NDArray[np.float64]
@@ -42,11 +43,13 @@ def read(
     target: str | Sequence[str] | None = None,
     columns: str | Sequence[str] | None = None,
     groups: str | None = None,
+    called: str = "target",
 ) -> Table:
     """Read a table; several targets or columns are a list, or one text with commas between them.
 
     Without ``columns`` every column but the target that is mostly numbers is used; rows in which a used cell is
-    not a number are dropped. ``groups`` names a column of labels, which may be text and is not used otherwise.
+    not a number are dropped. ``groups`` names a column of labels, which may be text and is not used otherwise;
+    ``called`` is the word for the target in sentences.
     """
     cells = None if groups is None else labels(Path(path), groups)
     with open_table(Path(path)) as source:
@@ -61,7 +64,7 @@ def read(
             others = {*targets, *([] if groups is None else [source.names.index(groups)])}
             wanted = [j for j in range(len(source.names)) if j not in others]
         found = _Gathered(source, [*wanted, *targets])
-        features, left_out = found.sorted_out(wanted, set(targets) | set(named or []))
+        features, left_out = found.sorted_out(wanted, set(targets) | set(named or []), called)
         x, keep = found.values(features), found.complete([*features, *targets])
         words = found.dropped([*features, *targets])
         if not keep.any():
@@ -175,7 +178,7 @@ class _Gathered:
         """Return which rows have a number in each of the columns."""
         return np.asarray(self._codes[[self._place[j] for j in columns]].max(0) == OK)
 
-    def sorted_out(self, wanted: Sequence[int], needed: set[int]) -> tuple[list[int], list[str]]:
+    def sorted_out(self, wanted: Sequence[int], needed: set[int], called: str) -> tuple[list[int], list[str]]:
         """Return the columns that are mostly numbers, and a sentence for each that is left out."""
         kept, left_out = [], []
         for j in self._place:
@@ -184,7 +187,7 @@ class _Gathered:
             text_at = self._example.get((j, TEXT)) or self._example.get((j, ABSENT))
             example = f"{text_at[0]} on {text_at[1]}" if text_at else "its cells are empty"
             if j in needed and (not numbers or text > numbers):
-                kind = "target" if j not in wanted else "column"
+                kind = called if j not in wanted else "column"
                 help_ = self.remedy(j) or "name a column of numbers"
                 raise NALMError(f"The {kind} {name} is not numeric: {example}; {help_}.")
             if j in self._dates and j not in needed:

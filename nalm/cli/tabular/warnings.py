@@ -10,24 +10,6 @@ from nalm.discover.redundancy import redundant_columns
 Array = NDArray[np.float64]
 
 ROWS = 10_000  # among which repeated ones are looked for, at most
-COUNTERS = {
-    *(
-        "index",
-        "id",
-        "row",
-        "rows",
-        "rownames",
-        "row_names",
-        "row number",
-        "rowid",
-        "row_id",
-        "no",
-        "no.",
-        "nr",
-    ),
-    *("#", "obs", "observation", "number", "num", "case", "record", "entry", "item", "seq"),
-    *("column1", "unnamed: 0"),
-}
 FEW = 6  # distinct numbers of a column that may be codes
 CODES = {
     "group",
@@ -61,16 +43,6 @@ def column_warnings(names: Sequence[str], x: Array) -> list[str]:
                 f"nothing, --groups {name} gives each its own constants."
             )
     return found
-
-
-def counts_rows(name: str, column: Array, first: bool = False) -> bool:
-    """Tell whether a column numbers the rows, by its name, its values, and whether it is the first (R's X)."""
-    return (
-        (name.casefold() in COUNTERS or (first and name == "X"))
-        and len(column) > 2
-        and np.array_equal(column - column[0], np.arange(len(column)))
-        and float(column[0]).is_integer()
-    )
 
 
 def row_warnings(table: Array) -> list[str]:

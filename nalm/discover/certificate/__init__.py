@@ -78,6 +78,8 @@ def certify(node: Node, problem: Problem, names: Sequence[str] | None = None) ->
     elif few := interpolated(node, problem):
         column = f"x{few[0] + 1}" if names is None else names[few[0]]
         result = f"column {column} has {few[1]} values only, which terms of the law can interpolate,"
+    elif not used(node) and not np.ptp(problem.x, axis=0).any():
+        result = "the law holds, but no column changes that y could depend on,"
     elif not distinguishable(node, problem):
         result = "the data is too little, or its range too narrow, to tell this law from others,"
     else:

@@ -23,8 +23,8 @@ LAW_MEANING = {
     "it is an extrapolation.",
     Verdict.PRINTED: "On every row the law differs from y by no more than the rounding of the printed numbers, and a "
     "further term of natural size would have shown. More digits could show a smaller one.",
-    Verdict.CONSISTENT: "What the law leaves looks like noise: no further term was found in it, and no form near the "
-    "law explains the rows as well. This is weaker than exact: a law of another kind may.",
+    Verdict.CONSISTENT: "What the law leaves looks like noise: no further term was found in it, and no form "
+    "compared with it explains the rows as well. This is weaker than exact: a law of another kind may.",
     Verdict.UNDECIDED: "What the law leaves looks like noise, but other forms explain these rows as well; some are "
     "listed. Use it within these rows. Less noise, more rows or a wider range would tell the forms apart.",
     Verdict.NONE: "Nothing is proven: this is the best of the laws that were tried. Do not trust it beyond these rows.",

@@ -112,7 +112,11 @@ def fit_rows_of_groups(
     kinds = list(dict.fromkeys(labels.tolist()))
     parts = [rows.taken(labels == g) for g in kinds]
     if small := [g for g, part in zip(kinds, parts, strict=True) if len(part) <= len(form.parameters)]:
-        raise NALMError(f"Group {small[0]} has too few rows for {len(form.parameters)} parameters: add some.")
+        rows_of = int((labels == small[0]).sum())
+        raise NALMError(
+            f"Group {small[0]} has too few rows, {rows_of}, to fit {len(form.parameters)} parameters: add some, or "
+            "leave the group out."
+        )
     given = rows.noise == NoiseKind.GIVEN
     alone = [
         fit_form(text, part.x, part.y, names, error=part.error, absolute=given, seed=seed).values

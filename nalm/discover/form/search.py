@@ -19,20 +19,21 @@ from nalm.discover.form.text import Form
 from nalm.discover.grouped.law import Group, Groups, checked_labels
 from nalm.discover.grouped.verdict import certificate_of_groups
 from nalm.discover.law import Law
-from nalm.discover.law.expression import Array, evaluate, numbers
+from nalm.discover.law.expression import Array, Node, evaluate, numbers
 from nalm.discover.law.names import check_names
 from nalm.discover.problem import Problem
 from nalm.discover.selection.answer import ALL, looks_like_noise
 from nalm.discover.selection.bootstrap import drawn, intervals
 from nalm.discover.selection.doubts import doubt_of_fit
-from nalm.discover.selection.evidence import minimised
+from nalm.discover.selection.evidence import Fitted, minimised, unsettled
 from nalm.discover.selection.intervals import Uncertainty
-from nalm.discover.selection.printed import allowed, printed_units
+from nalm.discover.selection.printed import printed_units, resolved, within
 from nalm.discover.selection.rounding import shortened
 from nalm.discover.selection.rows import NoiseKind, Observations, in_table_order
 from nalm.errors import NALMError
 
 STEP = 1e-5  # of a parameter: between two values of a slope
+GIVEN = "The form was given and not compared with others"
 
 
 def search_form(
@@ -72,14 +73,13 @@ def search_form(
         value = evaluate(node, rows.x)
         error = float(np.sqrt(np.mean((rows.y - value) ** 2))) / (float(np.std(rows.y)) or 1.0)
         if not certificate:
-            units = printed_units(rows, problem)
             words: str | None
-            if units is not None and (np.abs(rows.y - value) <= allowed(node, rows.x, *units)).all():
+            if _holds_as_printed(node, len(found.constants), rows, problem):
                 verdict, words = Verdict.PRINTED, f"the law holds to the printed digits on {len(rows):,} rows"
             else:
                 words = doubt_of_fit(node, len(found.constants), rows, problem)
                 verdict = Verdict.CONSISTENT if words is None else Verdict.NONE
-                words = words or looks_like_noise(rows, found.scatter)
+                words = words or f"{looks_like_noise(rows, found.scatter)}. {GIVEN}"
             certificate = Certificate(
                 verdict,
                 f"{words}.",
@@ -102,6 +102,15 @@ def search_form(
     constants = tuple(replace(c, name=name) for name, c in zip(found.constants, known, strict=True))
     only = Candidate(law, error, "form", certificate, 0.0, constants, _uncertainty(found, rows))
     return Discovery(law, certificate, [only], "form", time.monotonic() - began)
+
+
+def _holds_as_printed(node: Node, fitted: int, rows: Observations, problem: Problem) -> bool:
+    """Tell whether a law holds to the printed digits on every row, and these would have shown a missing term."""
+    units = printed_units(rows, problem)
+    if units is None or not within(rows, *units, node):
+        return False
+    free = unsettled(node, rows.x) if fitted else np.zeros(len(numbers(node)), bool)
+    return resolved(Fitted(node, free, replace(rows, noise=NoiseKind.ADDITIVE), "form"), *units)
 
 
 def _fitted(
@@ -182,6 +191,8 @@ def search_form_groups(
     first = Candidate(law, np.nan, "form", None, 0.0, constants, None, Groups(own, parts))
     count = len(rows) - found.left
     certificate = certificate_of_groups(first, whole, which, noise, found.scatter, count)
+    if certificate:
+        certificate = replace(certificate, tested=f"{certificate.tested} {GIVEN}.")
     first = replace(first, certificate=certificate, error=certificate.error)
     return Discovery(law, certificate, [first], "form", time.monotonic() - began)
 

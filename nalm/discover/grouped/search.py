@@ -79,6 +79,10 @@ def search_groups(
     kinds = list(dict.fromkeys(labels))
     if len(kinds) < 2:
         raise NALMError(f"All rows belong to the group {kinds[0]}: leave groups out, or add another one.")
+    if len(kinds) == len(rows):
+        raise NALMError(
+            f"Each of the {len(rows)} rows is a group of its own: name labels that several rows share."
+        )
     which = np.array([kinds.index(label) for label in labels])
     met: dict[Node, tuple[Node, str]] = {}
     sources = list(_sources(rows, which, seed, x_units, y_unit))

@@ -89,6 +89,8 @@ def with_constants(form: str, symbols: Sequence[str], columns: Sequence[str]) ->
     >>> with_constants("R*T*n/V + r", ["R", "g"], ["n", "T", "V"])
     '(8.31446261815324)*T*n/V + r'
     """
+    if not isinstance(form, str):
+        raise NALMError(f"A form is a text, such as 'a*x + b', got {form!r}.")
     for constant in named(symbols):
         if constant.symbol in columns:
             raise NALMError(f"{constant.symbol} is a column and a constant of nature: rename the column.")
