@@ -1,6 +1,7 @@
 """Shipped runs seed by seed, and the tables of future-work.md that need them."""
 
 import functools
+import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
@@ -8,7 +9,9 @@ from pathlib import Path
 from tables import table
 
 from nalm.config import Case
+from nalm.config.labels import loss_of, unit_of
 from nalm.experiments.future.selection import WAYS
+from nalm.formulas.truth import right
 from nalm.results import files as shipped
 from nalm.results import tally_files
 from nalm.results.runs import Outcome
@@ -41,6 +44,16 @@ def counted(experiment: str) -> tuple[Tally, ...]:
 def by_seed(experiment: str, case: str) -> dict[int, bool]:
     """Return which seeds of a case are solved, by its hash; empty if that is not known of all counted runs."""
     return next((tally.by_seed for tally in counted(experiment) if tally.case.hash == case), {})
+
+
+def seeds_of(experiment: str, case: str) -> tuple[tuple[int, int], ...]:
+    """Return the spans of the seeds that were run of a case, by its hash; empty if it is not shipped."""
+    return next((tally.seeds for tally in counted(experiment) if tally.case.hash == case), ())
+
+
+def without_threshold(experiment: str, case: str) -> bool:
+    """Return whether the threshold of a case, by its hash, is infinite, so that solved runs say nothing."""
+    return any(t.thresholds[1] == math.inf for t in counted(experiment) if t.case.hash == case)
 
 
 def paired(a: Mapping[int, bool], b: Mapping[int, bool], n: int) -> float | None:
@@ -191,6 +204,38 @@ def invalid(found: Sequence[Tally] | None = None) -> str:
         words = f"`{case.model[0].unit}`", f"`{case.recipe.loss}`", f"`{case.train}`"
         lines.append((*words, share(tally), p, f"{lost:,} of {tally.runs:,}", rest))
     head = ("unit", "loss", "numbers", "solved", "p", "ended in not-a-number", "other formulas")
+    return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
+
+
+def wide(found: Sequence[Tally] | None = None, runs: Sequence[Outcome] | None = None) -> str:
+    """Return errors and right formulas of the cases of scientific encoding whose threshold is infinite."""
+    name, lines = "beyond/scientific", []
+    path = RESULTS / f"{name}.csv"
+    if runs is None:
+        runs = shipped.read(path) if path.is_file() else []
+    found = [t for t in (counted(name) if found is None else found) if t.thresholds[1] == math.inf]
+    exact: dict[Case, dict[int, bool]] = {}
+    for o in runs:
+        exact.setdefault(o.case, {})[o.seed] = right(o.case, o.seed, o.formula)
+    first: dict[str, Tally] = {}
+    tests: list[float | None] = []
+    for tally in found:
+        one = first.setdefault(loss_of(tally.case), tally)
+        mine = exact.get(tally.case, {})
+        tests.append(None if one is tally else paired(exact.get(one.case, {}), mine, len(mine)))
+    corrected = iter(holm([p for p in tests if p is not None]))
+    for tally, p in zip(found, tests, strict=True):
+        middle, mine = tally.errors["test"].median, exact.get(tally.case, {})
+        lines.append(
+            (
+                *(f"`{loss_of(tally.case)}`", f"`{unit_of(tally.case)}`"),
+                f"{middle.estimate:.1e} [{middle.low:.1e}, {middle.high:.1e}]",
+                f"{tally.not_finite:,} of {tally.runs:,}",
+                f"{sum(mine.values())} of {len(mine)}",
+                "" if p is None else f"{next(corrected):.2g}",
+            )
+        )
+    head = ("loss", "unit", "median test error", "not finite", "right formula", "p")
     return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
 
 

@@ -100,8 +100,9 @@ def test_noise_is_compared_with_the_same_unit_without_it(future, monkeypatch):
     n = same["success"]["n"]
     ours = row("beyond/reversible-noise", case, round(same["success"]["estimate"] * n), n)
     monkeypatch.setattr(future, "shipped_rows", lambda: (*of_the_papers(), ours))
-    line = future.noise().splitlines()[2]
+    line, _, said = future.noise().splitlines()[2:]
     assert line.startswith("| `SNMRU` | uniform | divide | 2 |") and line.endswith("| 1 | no difference |")
+    assert said == "Of these p, 1 are those of McNemar's test and 0 those of Fisher's."
 
 
 def test_the_page_says_what_the_tables_show(future):
@@ -119,8 +120,11 @@ def test_the_page_says_what_the_tables_show(future):
     older = [words for words in lines_of(future.own_unit()) if words[3] == "3" and words[0] == "divide"]
     assert (
         sum(words[-1] == "better" for words in older) == 6
-        and "Six of the 29 are divisions of chapter 3" in text
+        and f"Six of the {better} are divisions of chapter 3" in text
     )
+    best = [int(words[5].split(" of ")[0].replace(",", "")) for words in lines_of(future.own_unit())]
+    pairs = [(a, b) for a, b in zip(best, ours, strict=True) if a > b]
+    assert pairs == [(1_000, 997), (1_000, 999)] and "(997 of 1,000 against 1,000)" in text
     whole = ours.count(1_000)
     assert f"all 1,000 runs in {whole} of these cells and at least {min(ours)} in the others" in text
     noise = [
@@ -199,6 +203,30 @@ def test_runs_that_are_known_seed_by_seed_are_compared_in_pairs(future):
     assert paired(a, dict.fromkeys(range(1, 13), True), 12) is None
 
 
+def test_counts_are_enough_for_pairs_if_all_runs_of_one_side_are_solved_or_none(future):
+    pairs = future.own_pairs()
+    a, b = next(p for p in pairs if p[0].n == 1_000 and future.solved(p[0]) == 914)
+    assert future.solved(b) == 1_000 and future.in_pairs(a, b) == pytest.approx(2 * 0.5**86)
+    few = next(p for p in pairs if p[0].n == 25)
+    assert future.in_pairs(*few) is None  # other seeds
+    part = next(p for p in pairs if 0 < future.solved(p[0]) < 1_000 and future.solved(p[1]) == 952)
+    assert future.in_pairs(*part) is None and future.tested(*part) < 1e-6  # Fisher
+
+
+def test_the_best_published_unit_may_be_a_variant_of_an_ablation(future):
+    pairs = {(m.operation, m.inputs, m.train): o for o, m in future.own_pairs()}
+    assert pairs["divide", 10, "U[-2,2)"].experiment == "thesis/ch5/nmru-ablation"
+
+
+def test_every_published_unit_stands_beside_the_proposal(future):
+    cells = {tuple(words[:2]): words for words in lines_of(future.published())}
+    assert {unit for _, unit in cells} >= {"`NALU`", "`INALU`", "`NAU`", "`NMU`", "`NPU`", "`NRU`", "`NMRU`"}
+    assert cells["multiply", "`SNMU`"][2:] == [
+        *("9", "9,000 of 9,000 [1.000, 1.000]", "9,000 of 9,000 [1.000, 1.000]", "no different")
+    ]
+    assert not any("worse" in words[5] for words in cells.values())
+
+
 def test_cases_are_compared_with_the_first_of_the_same_task(future):
     cases = EXPERIMENTS["beyond/invalid-outputs"].cases
     every, none = [True] * 12, [False] * 12
@@ -216,11 +244,34 @@ def test_cases_are_compared_with_the_first_of_the_same_task(future):
 
 def test_both_units_of_scientific_encoding_stand_side_by_side(future, monkeypatch):
     cases = EXPERIMENTS["beyond/scientific"].cases
-    rows = [row("beyond/scientific", c, 10 if unit_of(c) == "ScientificNPU" else 1, 10) for c in cases]
+    rows = [row("beyond/scientific", c, 20 if unit_of(c) == "ScientificNPU" else 1, 20) for c in cases]
     monkeypatch.setattr(future, "shipped_rows", lambda: tuple(rows))
     lines = lines_of(future.scientific())
-    assert len(lines) == len(cases) / 2
-    assert all(words[2:4] == ["1 of 10", "10 of 10"] and words[5] == "better" for words in lines)
+    assert len(lines) == len(cases) / 2 - 2  # one range has no threshold
+    both = ["1 of 20 [0.009, 0.236]", "20 of 20 [0.839, 1.000]"]
+    assert all(words[2:4] == both and words[5] == "better" for words in lines)
+
+
+def test_the_page_says_what_scientific_encoding_solves(future):
+    text = " ".join((DOCS / "future-work.md").read_text("utf-8").split())
+    lines = [words for words in lines_of(future.scientific()) if words[0] == "`log`"]
+    others = [int(words[2].split(" of ")[0].replace(",", "")) for words in lines]
+    fewer = sum(words[5] == "better" for words in lines)
+    assert all(words[3].startswith("1,000 of 1,000") for words in lines) and len(lines) == 12
+    assert (
+        f"solves {min(others)} to {max(others):,} with the same loss, fewer in {fewer} of these ranges"
+        in text
+    )
+    assert not any(words[5] == "worse" for words in lines)
+    nmru = next(
+        m
+        for m in future.measured("thesis/ch5/distributions")
+        if (m.unit, m.train, m.inputs) == ("NMRU", "B[10,100)", 10)
+    )
+    assert f"solves {future.solved(nmru)} of {nmru.n:,} runs there" in text
+    ours, theirs = (words for words in lines_of(future.wide()) if words[0] == "`log`")
+    assert f"its median error is {ours[2].split(' ')[0]} and {ours[4]} formulas are right" in text
+    assert f"against {theirs[2].split(' ')[0]} and {theirs[4]} of the modified Real NPU" in text
 
 
 def test_units_and_losses_are_exchanged_on_the_same_tasks(future, monkeypatch):
@@ -233,14 +284,16 @@ def test_units_and_losses_are_exchanged_on_the_same_tasks(future, monkeypatch):
     found = future.exchanged().replace("\u00a0", " ")
     assert "published units solve 340 of 360 runs, with\nsquared errors 340 of 360;" in found
     lines = [line for line in found.splitlines()[2:] if line.startswith("|")]
-    assert lines[0] == "| add | `NAU` | `centred` | 85 of 90 | `U[1,2)` 0.50 | no different |"
-    assert "| add | `NSPU` | `paths` | 90 of 90 | none |  |" in lines and len(lines) == 4 * 4
+    assert lines[0] == (
+        "| add | `NAU` | `centred` | 85 of 90 [0.876, 0.976] | `U[1,2)` 0.50 | no different |"
+    )
+    assert "| add | `NSPU` | `paths` | 90 of 90 [0.959, 1.000] | none |  |" in lines and len(lines) == 4 * 4
 
 
 def test_the_own_unit_is_compared_range_by_range_with_each_exchange(future, monkeypatch):
     cases = EXPERIMENTS["beyond/own-unit-losses"].cases
-    ours = [row("beyond/own-unit-losses", c, 1 if str(c.train) == "U[1,2)" else 10, 10) for c in cases]
-    with_own = [row("beyond/own-unit", c, 10, 10) for c in EXPERIMENTS["beyond/own-unit"].cases]
+    ours = [row("beyond/own-unit-losses", c, 1 if str(c.train) == "U[1,2)" else 20, 20) for c in cases]
+    with_own = [row("beyond/own-unit", c, 20, 20) for c in EXPERIMENTS["beyond/own-unit"].cases]
     monkeypatch.setattr(future, "shipped_rows", lambda: (*ours, *with_own))
     assert {words[5] for words in lines_of(future.exchanged()) if len(words) == 6} == {"better in 1"}
 
