@@ -122,7 +122,8 @@ class Measured:
 
 def on_inputs(task: Task) -> bool:
     """Return whether the operands of a task are single inputs, and not sums of inputs, sequences or images."""
-    return task.subset == 1 and not (task.operands or task.times or task.images)
+    single = all(end - first == 1 for first, end in task.operands)
+    return task.subset == 1 and single and not (task.times or task.images)
 
 
 def count_inputs(number: int) -> str:

@@ -105,7 +105,8 @@ def suggest(
 
     Only cases with the same function count: the operation on single inputs, not on sums of inputs, sequences or
     images. The cases of the nearest measured task (see ``distance``) are ranked by the low end of the interval of the
-    share of solved runs, then by the median step at which runs were solved, then by cost.
+    share of solved runs, then by the median step at which runs were solved, then by cost. Cases whose runs are solved
+    before the first step tell nothing about training: they count only if an operation has no others.
     """
     arity = find_operation(operation).arity
     train = Range(low, high)
@@ -130,6 +131,7 @@ def suggest(
         have = ", ".join(sorted({str(row.get("operation")) for row in summary} - {operation})) or "nothing"
         sentence = f"Not known: nothing was measured for {operation}. Measured: {have}."
         return Suggestion(operation, train, inputs, "unknown", False, sentence)
+    cases = {name: m for name, m in cases.items() if m.median.estimate != 0} or cases
     nearest = min(_problem(m, train, inputs) for m in cases.values())
     found = sorted((m for m in cases.values() if _problem(m, train, inputs) == nearest), key=_rank)
     best, exact = found[0], nearest[0] == 0

@@ -135,6 +135,20 @@ def test_few_runs_that_are_all_solved_do_not_beat_many():
     assert found.unit == "B" and "999 of 1000 runs solved" in found.sentence
 
 
+def test_runs_that_are_solved_before_the_first_step_tell_nothing():
+    rows = [row("A", 25, 0.0), row("B", 9, 500.0)]
+    assert suggest("multiply", 1, 2, rows=rows).unit == "B"
+    assert suggest("multiply", 1, 2, rows=rows[:1]).unit == "A"  # a constant needs no training
+
+
+@pytest.mark.parametrize(
+    ("operation", "unit"), [("weighted_sum", "CoefficientUnit"), ("weighted_ratio", "CoefficientUnit")]
+)
+def test_operands_at_given_places_are_inputs_if_they_are_single(operation, unit):
+    found = suggest(operation, 1, 2, 10)
+    assert found.verdict == "solved" and unit in {m.unit for m in (found.best, *found.others)}
+
+
 def test_the_suggestion_changes_when_the_summary_does():
     before = suggest("divide", 1, 2, rows=CH3)
     rows = copy.deepcopy(CH3)
