@@ -16,8 +16,9 @@ from benchmarks.feynman import FRESH, RIGHT, form_error, laws
 from benchmarks.harness import Row, option
 from benchmarks.outside_targets import KINDS, LAWS, target
 from nalm.discover import search
+from nalm.discover.digits import significant
 from nalm.discover.law.expression import Array, Node, evaluate
-from nalm.discover.selection.printed import allowed, significant
+from nalm.discover.selection.printed import allowed
 
 NOTE = (
     "x and y are rounded to so many significant digits. Laws: those of the Feynman database that a search in float64 "

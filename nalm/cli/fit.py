@@ -65,7 +65,7 @@ def fit(
         str, typer.Option(help="Which law of the front: evidence, knee, accurate, or its place: 0, 1, ...")
     ] = "evidence",
     digits: Annotated[
-        int | None, typer.Option(help="Significant digits of the table. Default: read off its numbers.")
+        int | None, typer.Option(help="Significant digits of the table. Default: read from its text.")
     ] = None,
     jobs: Annotated[int, typer.Option(help="Processes that search at the same time; -1: one per core.")] = 1,
     seed: Annotated[int, typer.Option(help="For which rows are held out.")] = 0,
@@ -103,7 +103,7 @@ def fit(
         y_unit=y_units if y_units is None or len(y_units) > 1 else y_units[0],
         form=form or None,
         select=int(select) if select.lstrip("-").isdigit() else select,
-        digits=digits,
+        digits=table.digits if digits is None else digits,
         bootstrap=bootstrap,
         contains=_listed(contains, table.names),
         without=_listed(without, table.names),

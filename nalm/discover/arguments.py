@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from nalm.discover.digits import Digits, Printed
 from nalm.discover.dimensions.units import Dimension, dimension
 from nalm.discover.law.names import check_distinct
 from nalm.discover.redundancy import counts_rows
@@ -117,6 +118,26 @@ def _is_number(text: str) -> bool:
 def print_line(message: str) -> None:
     """Print a line about the progress of a search at once."""
     print(message, flush=True)
+
+
+def check_digits(digits: Any, columns: int) -> Digits | None:
+    """Refuse what is neither a number of significant digits nor how each column and then y was printed."""
+    if isinstance(digits, Sequence) and not isinstance(digits, str):
+        if len(digits) != columns + 1 or not all(d is None or isinstance(d, Printed) for d in digits):
+            raise NALMError(
+                f"digits needs a Printed or None for each of {columns} columns and for y, got {digits!r}."
+            )
+        return digits
+    if digits is not None and (isinstance(digits, bool | str) or int(digits) != digits or digits < 1):
+        raise NALMError(f"digits is a number of significant digits above 0, or None, got {digits!r}.")
+    return None if digits is None else int(digits)
+
+
+def digits_of(digits: Any, columns: int, target: int) -> Any:
+    """Return the digits of the columns and of one of several targets."""
+    if isinstance(digits, Sequence) and not isinstance(digits, str) and len(digits) > columns + target:
+        return (*digits[:columns], digits[columns + target])
+    return digits
 
 
 def units_of(y_unit: str | Sequence[str] | None, outputs: int) -> list[str | None]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from nalm.discover.arguments import jobs_of
 from nalm.discover.constraints import Constraints
+from nalm.discover.digits import Digits
 from nalm.discover.discovery import Discovery
 from nalm.discover.law.names import check_names
 from nalm.discover.problem import Problem
@@ -29,7 +30,7 @@ def search(
     y_err: Any = None,
     sample_weight: Any = None,
     x_err: Any = None,
-    digits: int | None = None,
+    digits: Digits | None = None,
     bootstrap: int = 0,
     contains: Sequence[str] = (),
     without: Sequence[str] = (),
@@ -48,8 +49,9 @@ def search(
     considered: numbers have none, terms of a sum have the same, and a constant of nature is a column.
     ``y_err`` is the standard error of y on each row, ``sample_weight`` one over its square up to a factor, ``x_err``
     that of the cells or columns of x, beside ``y_err``. ``bootstrap`` is how often rows are drawn again for intervals
-    of the law's numbers, ``digits`` the significant ones of a rounded table. ``contains``, ``without`` name columns of
-    the law; ``exponents`` are "any", "half" or "integer"; ``functions`` are the only ones allowed, () none.
+    of the law's numbers, ``digits`` the significant ones of a rounded table, or how each column and then y was printed.
+    ``contains``, ``without`` name columns of the law; ``exponents`` are "any", "half" or "integer"; ``functions`` are
+    the only ones allowed, () none.
     ``n_jobs`` is how many processes try stages at the same time, -1 one on each core; the law is the same.
     ``watch`` is called after every stage with one line about the progress of the search.
 

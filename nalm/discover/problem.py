@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from nalm.discover.arguments import dimensions_of, real, table_of
+from nalm.discover.arguments import check_digits, dimensions_of, real, table_of
 from nalm.discover.constraints import Constraints
+from nalm.discover.digits import Digits
 from nalm.discover.dimensions.units import NONE, Dimension
 from nalm.discover.law.expression import Array
 from nalm.errors import NALMError
@@ -51,7 +52,7 @@ class Problem:
     )  # rows of the table, searched first
     error: Array | None = None  # size of the noise on y, of the searched rows and then of those held out
     absolute_error: bool = False  # whether these sizes are standard errors, not only in proportion to them
-    digits: int | None = None  # significant digits of every number of the table; None: read off the numbers
+    digits: Digits | None = None  # how the numbers of the table were printed; None: read off the numbers
     x_error: Array | None = None  # standard errors of the columns, (rows, columns), in the order of ``error``
     constraints: Constraints = Constraints()  # noqa: RUF009 - it is frozen
     bootstrap: int = 0  # times that rows are drawn again for the intervals of the law's numbers; 0: curvature
@@ -106,11 +107,10 @@ class Problem:
         return replace(self, columns=columns, constraints=constraints)
 
     def with_errors(
-        self, y_err: Any, sample_weight: Any, digits: int | None, x_err: Any = None, bootstrap: int = 0
+        self, y_err: Any, sample_weight: Any, digits: Digits | None, x_err: Any = None, bootstrap: int = 0
     ) -> Self:
         """Return the problem with the size of the noise on each row of the table, and the digits of its numbers."""
-        if digits is not None and (isinstance(digits, bool) or int(digits) != digits or digits < 1):
-            raise NALMError(f"digits is a number of significant digits above 0, or None, got {digits!r}.")
+        digits = check_digits(digits, self.inputs)
         if isinstance(bootstrap, bool) or int(bootstrap) != bootstrap or bootstrap < 0 or 0 < bootstrap < 20:
             raise NALMError(f"bootstrap is a number of draws, at least 20, or 0 for none, got {bootstrap!r}.")
         if y_err is not None and sample_weight is not None:

@@ -9,6 +9,7 @@ import numpy as np
 from nalm.discover import Discovery, search
 from nalm.discover.arguments import (
     check_frame,
+    digits_of,
     numbers_in,
     print_line,
     seconds_of,
@@ -16,6 +17,7 @@ from nalm.discover.arguments import (
     units_of,
     weighted_rows,
 )
+from nalm.discover.digits import Digits
 from nalm.discover.discovery import Equation as Equation
 from nalm.discover.discovery import FittedLaw, check_selection
 from nalm.discover.fitted import FittedLaws
@@ -54,8 +56,9 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
     select : "evidence", "knee", "accurate" or int
         Which law of the front is taken under noise: the one with the most evidence (default), the one at which the
         error falls most steeply with size, the one with the smallest error, or the one at this place of ``equations_``.
-    digits : int or None
-        Significant digits of the table, if it was rounded and the numbers do not show it.
+    digits : int, sequence or None
+        Significant digits of the table, if it was rounded and the numbers do not show it; or, for each column and then
+        each target, a ``nalm.discover.digits.Printed`` or None, as ``nalm fit`` reads it from the text of a file.
     bootstrap : int
         How often rows are drawn again for the intervals of the law's numbers, such as 200; 0 (default): never.
     contains, without : sequence of str
@@ -100,7 +103,7 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         y_unit: str | Sequence[str] | None = None,
         form: str | None = None,
         select: str | int = "evidence",
-        digits: int | None = None,
+        digits: Digits | None = None,
         bootstrap: int = 0,
         contains: Sequence[str] = (),
         without: Sequence[str] = (),
@@ -175,7 +178,8 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         found: list[FittedLaw] = []
         for k, target in enumerate(targets):
             given = max((end - time.monotonic()) / (len(targets) - k), 1e-3)
-            discovery = self._found(x, target, seed, given, units[k], errors, groups)
+            digits = digits_of(self.digits, x.shape[1], k)
+            discovery = self._found(x, target, seed, given, (units[k], digits), errors, groups)
             found.append(FittedLaw.of(discovery, x.astype(np.float64), groups))
         self.found_ = tuple(found)
         self.seconds_ = time.monotonic() - began
@@ -187,12 +191,12 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         y: Any,
         seed: int,
         seconds: float,
-        unit: str | None,
+        about_y: tuple[str | None, Digits | None],
         errors: dict[str, Any],
         groups: Any,
     ) -> Discovery:
         """Search for the law of one output, or fit the given form to it."""
-        about = {"seed": seed, "bootstrap": self.bootstrap, **errors}
+        (unit, digits), about = about_y, {"seed": seed, "bootstrap": self.bootstrap, **errors}
         if self.form is not None:
             if self.contains or self.without or self.exponents != "any" or self.functions is not None:
                 raise NALMError(
@@ -201,7 +205,7 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
             form = with_constants(self.form, self.constants, self.names_)
             if groups is not None:
                 return search_form_groups(form, x, y, groups, self.names_, **about).selected(self.select)
-            return search_form(form, x, y, self.names_, digits=self.digits, **about).selected(self.select)
+            return search_form(form, x, y, self.names_, digits=digits, **about).selected(self.select)
         about |= {
             "max_time": None if self.max_time is None else seconds,
             "stages": self.stages,
@@ -216,9 +220,7 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
         if groups is not None:
             found = search_groups(x, y, groups, self.names_, **about)
         else:
-            found = search(
-                x, y, self.names_, noise=self.noise, digits=self.digits, n_jobs=self.n_jobs, **about
-            )
+            found = search(x, y, self.names_, noise=self.noise, digits=digits, n_jobs=self.n_jobs, **about)
         return found.selected(self.select)
 
     def __sklearn_tags__(self) -> Tags:

@@ -142,3 +142,14 @@ def test_a_law_of_several_columns_is_plotted_over_the_target_with_what_it_leaves
     other = np.tile([1.0, 2.0, 3.0, 5.0], 5)
     text = run(file("x,z,y", X, other, X * other), "--target", "y", "--form", "k*x*z").stdout
     assert "law over y" in text and "y - law, over y" in text
+
+
+def test_printed_digits_are_read_from_the_text_of_the_file(file):
+    """x is printed as 1.00, 2.00, ...: as numbers they look whole, and the law would hold nowhere."""
+    rng = np.random.default_rng(3)
+    x = np.arange(1, 41)
+    y = 3 * (x + rng.uniform(-0.005, 0.005, 40)) ** 2
+    path = file("x,y", [f"{v:.2f}" for v in x], [f"{v:.2f}" for v in y])
+    assert fitted(path, form="3*x**2")["verdict"] == "exact to the printed digits"
+    path = file("x,y", x, [f"{v:.2f}" for v in y])
+    assert fitted(path, form="3*x**2")["verdict"] != "exact to the printed digits"

@@ -10,6 +10,9 @@ from nalm import NALMRegressor
 from nalm.discover.form import fit_form
 from nalm.discover.form.text import read_form
 from nalm.discover.law.expression import evaluate
+from nalm.discover.problem import Problem
+from nalm.discover.selection.doubts import doubt_of_fit
+from nalm.discover.selection.rows import NoiseKind, Observations
 from nalm.errors import NALMError
 
 NIST = {
@@ -142,3 +145,15 @@ def test_options_that_do_not_go_with_a_form_are_one_sentence(options, sentence):
     x = np.arange(1.0, 9.0)[:, None]
     with pytest.raises(NALMError, match=sentence):
         NALMRegressor(**options).fit(x, x[:, 0], names=["x"])
+
+
+def test_a_given_form_is_one_attempt_of_chance():
+    """A search has a hundred attempts, so that it needs more evidence."""
+    rng = np.random.default_rng(1)
+    x = np.linspace(1, 5, 8)[:, None]
+    y = 2 * x[:, 0] + 1.1 * rng.standard_normal(8)
+    rows = Observations(x, y, NoiseKind.ADDITIVE, np.ones(8))
+    node = read_form("2*x", ["x"]).node({})
+    problem = Problem.from_table(x, y)
+    assert "as many forms were tried" in doubt_of_fit(node, 1, rows, problem)
+    assert doubt_of_fit(node, 1, rows, problem, forms=1) is None

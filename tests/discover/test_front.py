@@ -33,6 +33,9 @@ def test_no_two_laws_of_a_front_have_the_same_structure(x, y):
     assert len(set(forms)) == len(forms) >= 1
     assert len({str(c.law) for c in found.candidates}) == len(forms)
     assert found.candidates[0].law == found.law
+    others = [c.certificate for c in found.candidates[1:] if c.certificate is not None]
+    assert not any(str(c.verdict) == "consistent" for c in others)  # the first law explains the rows as well
+    assert "(-" not in found.certificate.tested  # no negative number of standard errors
 
 
 def test_another_law_of_the_front_is_taken_by_its_place_or_by_a_word():

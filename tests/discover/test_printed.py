@@ -8,18 +8,18 @@ from scipy import special
 
 from nalm.discover import search
 from nalm.discover.certificate.lack_of_fit import SIGNIFICANT
+from nalm.discover.digits import Printed, last_places, printed_as, significant
 from nalm.discover.law.expression import Input, Power, Sum, numbers
 from nalm.discover.problem import Problem
 from nalm.discover.selection.evidence import fit
 from nalm.discover.selection.printed import (
     holds,
-    last_places,
     resolved,
-    significant,
     trend,
     with_nice_numbers,
 )
 from nalm.discover.selection.rows import NoiseKind, Observations
+from nalm.errors import NALMError
 
 
 def to_digits(values, digits):
@@ -138,3 +138,43 @@ def test_a_number_next_to_a_digit_stands_for_a_missing_term():
         units = significant(x, 4), significant(y, 4)
         found = holds(fit(law, rows, free, "test"), *units)
         assert found is not None and resolved(found, *units) == plain
+
+
+@pytest.mark.parametrize(
+    ("texts", "wanted"),
+    [
+        (["12.00", "3.00"], Printed(decimals=2)),
+        (["0.10", "-3.25", "0.00"], Printed(decimals=2)),
+        (["1.200e-3", "4.560e2"], Printed(significant=4)),
+        (["0.0450", "1.20", "789"], Printed(significant=3)),
+        (["0.0450", "1.20", "780"], None),  # the last place of 780 is not known
+        (["1.0", "2.0", "35.0"], None),  # what programs write for whole numbers
+        (["1", "20", "300"], None),
+        (["1.5", "2", "3.25"], None),
+        (["1.50", "n"], None),
+        ([], None),
+    ],
+)
+def test_the_text_of_a_column_shows_how_it_was_printed(texts, wanted):
+    assert printed_as(texts) == wanted
+
+
+def test_a_column_with_many_digits_was_not_rounded():
+    assert last_places(np.array([0.5, 0.25]), Printed(decimals=12)) is None
+    np.testing.assert_allclose(last_places(np.array([0.5, 12.25]), Printed(significant=3)), [0.001, 0.1])
+
+
+def test_zeros_at_the_end_count_where_the_text_is_known():
+    """x is printed as 1.00, 2.00, ...: taken as whole numbers, they would be exact, and the law would not hold."""
+    rng = np.random.default_rng(3)
+    shown = np.arange(1.0, 41)[:, None]
+    y = (3 * (shown[:, 0] + rng.uniform(-0.005, 0.005, 40)) ** 2).round(2)
+    assert str(search(shown, y, ["x"]).certificate.verdict) != "exact to the printed digits"
+    found = search(shown, y, ["x"], digits=[Printed(decimals=2), Printed(decimals=2)])
+    assert str(found.law) == "3*x**2" and str(found.certificate.verdict) == "exact to the printed digits"
+
+
+@pytest.mark.parametrize("digits", [0, "3", [Printed(decimals=2)], [2, 2]])
+def test_digits_that_cannot_be_are_refused(digits):
+    with pytest.raises(NALMError, match="digits"):
+        search(np.arange(1.0, 11)[:, None], np.arange(1.0, 11), ["x"], digits=digits)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nalm.cli.tabular.files import MISSING, Cells
+from nalm.discover.digits import Printed, printed_as
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int8]
@@ -51,11 +52,7 @@ def number(text: str, comma: bool) -> float:
     >>> [number(t, True) for t in ("1.373,12", "1,5", "1.373")]
     [1373.12, 1.5, 1373.0]
     """
-    text = text.strip()
-    if thousands(text, comma):
-        text = MARK.sub("", text).replace("." if comma else ",", "")
-    if comma:
-        text = text.replace(".", "_").replace(",", ".")
+    text = plain(text.strip(), comma)
     try:
         return float(text) if "_" not in text else np.nan
     except ValueError:
@@ -66,6 +63,24 @@ def number(text: str, comma: bool) -> float:
         except ValueError:
             return np.nan
     return TRUTH.get(text.casefold(), np.nan)
+
+
+def plain(text: str, comma: bool) -> str:
+    """Return the text of a number without thousands marks and with a decimal point.
+
+    Where decimals follow a comma, any other point becomes a mark that no number has.
+    """
+    if thousands(text, comma):
+        text = MARK.sub("", text).replace("." if comma else ",", "")
+    return text.replace(".", "_").replace(",", ".") if comma else text
+
+
+def printed(cells: Cells, comma: bool) -> Printed | None:
+    """Read from the texts of a column how its numbers were printed; None if they do not show it."""
+    if isinstance(cells, np.ndarray):
+        return None
+    texts = (cell.strip() for cell in cells)
+    return printed_as(plain(text, comma) for text in texts if text and text.casefold() not in MISSING)
 
 
 def thousands(text: str, comma: bool) -> bool:

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nalm.cli.tabular.cells import ABSENT, EMPTY, OK, TEXT, Codes, numbers_of, reading, remedy
+from nalm.cli.tabular.cells import ABSENT, EMPTY, OK, TEXT, Codes, numbers_of, printed, reading, remedy
 from nalm.cli.tabular.files import Cells, TableFile, open_table
 from nalm.cli.tabular.warnings import column_warnings, row_warnings
+from nalm.discover.digits import SAMPLE, Printed
 from nalm.discover.law.names import shown
 from nalm.discover.redundancy import counts_rows
 from nalm.errors import NALMError, unknown
@@ -36,6 +37,14 @@ class Table:
     dropped: str  # a sentence; empty if no row was dropped
     warnings: list[str] = field(default_factory=list)
     labels: tuple[str, ...] | None = None  # of the groups of the rows, if a column of them was named
+    printed: dict[str, Printed] = field(
+        default_factory=dict
+    )  # how columns were printed, where their texts show it
+
+    @property
+    def digits(self) -> list[Printed | None]:
+        """How each column and then each target was printed."""
+        return [self.printed.get(name) for name in (*self.names, *self.targets)]
 
 
 def read(
@@ -79,7 +88,9 @@ def read(
         kept = None
         if cells is not None:
             kept = tuple(label for label, there in zip(cells[:: found.stride], keep, strict=True) if there)
-        return Table(names, x[keep], flat if targets else None, chosen, found.rows, words, notes, kept)
+        return Table(
+            names, x[keep], flat if targets else None, chosen, found.rows, words, notes, kept, found.printed
+        )
 
 
 def labels(path: Path, name: str) -> list[str]:
@@ -124,6 +135,7 @@ class _Gathered:
         self._place = {j: i for i, j in enumerate(picked)}
         self._example: dict[tuple[int, int], tuple[str, str]] = {}  # (column, code) -> a cell and where it is
         self._dates, self._readings = set[int](), dict[int, str]()
+        self.printed: dict[str, Printed] = {}
         self._texts: dict[int, set[str]] = {}  # column -> its texts, if they are few
         stride, numbers, codes = 1, list[Array](), list[Codes]()
         for lines, cells in source.blocks(picked):
@@ -132,6 +144,8 @@ class _Gathered:
             read = [numbers_of(c[start::stride], source.comma) for c in cells]
             if not numbers:
                 for j, c in zip(picked, cells, strict=True):
+                    if (digits := printed(c[:SAMPLE], source.comma)) is not None:
+                        self.printed[source.names[j]] = digits
                     if how := reading(c, source.comma):
                         self._readings[j] = f"Column {shown(source.names[j])} {how}"
                         self._dates |= {j} if "dates" in how else set()

@@ -10,6 +10,7 @@ import numpy as np
 
 from nalm.discover.certificate import Certificate, certify, domain_of
 from nalm.discover.certificate.verdict import Verdict
+from nalm.discover.digits import Digits
 from nalm.discover.discovery import Candidate, Discovery
 from nalm.discover.fit.least_squares import solvable
 from nalm.discover.fit.snap import snapped
@@ -46,7 +47,7 @@ def search_form(
     y_err: Any = None,
     sample_weight: Any = None,
     x_err: Any = None,
-    digits: int | None = None,
+    digits: Digits | None = None,
     bootstrap: int = 0,
 ) -> Discovery:
     """Fit the parameters of a form to a table, and test what can be said about the law.
@@ -77,7 +78,7 @@ def search_form(
             if _holds_as_printed(node, len(found.constants), rows, problem):
                 verdict, words = Verdict.PRINTED, f"the law holds to the printed digits on {len(rows):,} rows"
             else:
-                words = doubt_of_fit(node, len(found.constants), rows, problem)
+                words = doubt_of_fit(node, len(found.constants), rows, problem, forms=1)
                 verdict = Verdict.CONSISTENT if words is None else Verdict.NONE
                 words = words or f"{looks_like_noise(rows, found.scatter)}. {GIVEN}"
             certificate = Certificate(

@@ -93,7 +93,8 @@ class Selection:
             if (other := simpler(order, chosen, self._is_sound)) is not None:
                 chosen, off = other
                 tested = self._tested(chosen)[1]
-                tested += f" A larger law fits better, but not clearly ({off:.1f} standard errors)."
+                if off > 0:
+                    tested += f" A larger law fits better, but not clearly ({off:.1f} standard errors)."
             others, why = self._rivals(chosen, order, around)
             why = why or left_open(chosen, self.problem, self.names)
             if why:
@@ -161,7 +162,7 @@ class Selection:
         alternatives = tuple(texts)[:NAMED]
         listed = []
         for n, (law, short) in enumerate(zip(laws, rounded_laws, strict=True)):
-            verdict, tested = words if n == 0 else self._tested(law)
+            verdict, tested = words if n == 0 else _second(self._tested(law))
             certificate = self._certificate(short, verdict, tested)
             if n == 0 and others:
                 advice = next_measurement(chosen, others[0], names, alternatives[0])
@@ -187,6 +188,13 @@ class Selection:
         p, held = self.problem, rows_to_test(law.node, self.problem)
         domain = domain_of(law.node, p, self.names)
         return Certificate(verdict, tested, held, off, float(p.noise or off), p.precision, p.noise, domain)
+
+
+def _second(words: tuple[Verdict, str]) -> tuple[Verdict, str]:
+    """Return the verdict of a law that does not stand first: another one explains the rows as well."""
+    if words[0] != Verdict.CONSISTENT:
+        return words
+    return Verdict.UNDECIDED, f"{words[1]} The law that stands first explains the rows as well or better."
 
 
 def _printed(order: Sequence[Fitted], problem: Problem) -> Fitted | None:

@@ -68,8 +68,8 @@ def rows_to_test(node: Node, problem: Problem) -> int:
     return held if held >= 2 * len(numbers(node)) + 10 else 0
 
 
-def doubt_of_fit(node: Node, k: int, rows: Observations, problem: Problem) -> str | None:
-    """Test a law with k fitted numbers on the rows it was fitted to."""
+def doubt_of_fit(node: Node, k: int, rows: Observations, problem: Problem, forms: int = FORMS) -> str | None:
+    """Test a law with k fitted numbers, one of so many forms that were tried, on the rows it was fitted to."""
     n, seen = len(rows), as_seen(problem, rows)
     if not used(node):
         return "no column explains y: a number does as well"
@@ -85,9 +85,10 @@ def doubt_of_fit(node: Node, k: int, rows: Observations, problem: Problem) -> st
         return f"the noise is larger than the effect: the law explains {100 * max(explained, 0):.0f}% of the variance"
     if words := beyond_errors(r, k, rows):
         return words
-    p = FORMS * f_test(flat, r, max(len(numbers(node)), 1))  # settled numbers were chosen, too
+    p = forms * f_test(flat, r, max(len(numbers(node)), 1))  # settled numbers were chosen, too
     if p > CHANCE:
-        return f"chance explains as much on {n} rows, as many forms were tried (p = {min(p, 1.0):.1g})"
+        tried = ", as many forms were tried" if forms > 1 else ""
+        return f"chance explains as much on {n} rows{tried} (p = {min(p, 1.0):.1g})"
     p = pure_error(rows.x, r, k)
     if p < SIGNIFICANT:
         return f"repeated rows differ by less than the law leaves (p = {p:.1g})"

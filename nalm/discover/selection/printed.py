@@ -1,4 +1,4 @@
-"""Printed digits: the last printed place of every number of a table, and laws that hold to half a unit of it."""
+"""Printed digits: laws that hold to half a unit of the last printed place of every number of a table."""
 
 from dataclasses import replace
 
@@ -13,68 +13,19 @@ from nalm.discover.certificate.resolution import (
     hidden,
     next_effect,
 )
+from nalm.discover.digits import last_places, significant
 from nalm.discover.law.expression import Array, Node, evaluate, numbers, renumbered, roles, used
 from nalm.discover.problem import Problem
 from nalm.discover.selection.evidence import Fitted, fit
 from nalm.discover.selection.rows import NoiseKind, Observations, carried
 from nalm.discover.selection.simplify import options
 
-MOST_DIGITS = 9  # significant ones: numbers with more were not rounded for printing
-SHARE = 0.6  # of the numbers of a column that end in its last place: a tenth of all end in 0
-SAMPLE = 2000  # numbers of a column that are looked at
 ROUNDS = 30  # of the fit of the largest deviation
 STEPS = 20  # of the last place of y that its values must span
 USUAL = (0.5, 1.0, 2.0)  # sizes of exponents that cost nothing
 NEAR = 0.01  # of a nice number: how far off a fitted number may be to be tried as such
 NEXT = 5e-4  # of a number of one digit: a fitted number so near it that is not it stands for something else
 SLACK = 1e-9  # of half a unit: the rounding of float64
-
-
-def last_places(values: Array) -> Array | None:
-    """Return the unit of the last printed place of each number of a column; None if it was not rounded.
-
-    A column has either a fixed number of decimals or a fixed number of significant digits, whichever more of its
-    numbers show: zeros at the end of a number are not seen in it. A column of integers is exact: its unit is 0.
-
-    >>> last_places(np.array([1.25, 3.5, 0.75, 0.11])), last_places(np.array([12.3, 0.0456, 789.0, 1.22]))
-    (array([0.01, 0.01, 0.01, 0.01]), array([1.e-01, 1.e-04, 1.e+00, 1.e-02]))
-    >>> last_places(np.array([0.1 + 0.2, 0.7])) is None, last_places(np.array([3.0, 4.0]))
-    (True, array([0., 0.]))
-    """
-    shown = [_decimals_and_digits(float(v)) for v in values[:: -(-len(values) // SAMPLE)] if v]
-    if not shown:
-        return np.zeros(len(values))
-    decimals, digits = (np.array(column) for column in zip(*shown, strict=True))
-    if digits.max() > MOST_DIGITS:
-        return None
-    if (
-        decimals.max() <= 0
-        and (values == np.round(values)).all()
-        and digits.max() == digits[decimals >= 0].max(initial=0)
-    ):
-        return np.zeros(len(values))
-    fixed, floating = np.mean(decimals == decimals.max()), np.mean(digits == digits.max())
-    if max(fixed, floating) < SHARE:
-        return None
-    if fixed >= floating:
-        return np.full(len(values), 10.0 ** -int(decimals.max()))
-    return significant(values, int(digits.max()))
-
-
-def significant(values: Array, digits: int) -> Array:
-    """Return the unit of the last of so many significant digits of each number."""
-    with np.errstate(divide="ignore"):
-        first = np.floor(np.log10(np.abs(values)))
-    return np.where(np.isfinite(first), 10.0 ** (np.where(np.isfinite(first), first, 0.0) + 1 - digits), 0.0)
-
-
-def _decimals_and_digits(value: float) -> tuple[int, int]:
-    """Return how many decimals and how many significant digits the shortest text of a number has."""
-    mantissa, exponent = f"{value!r}e0".replace("E", "e").split("e")[:2]
-    whole, _, fraction = mantissa.lstrip("-").partition(".")
-    fraction = fraction if fraction != "0" else ""
-    digits = (whole + fraction).lstrip("0").rstrip("0" if not fraction else "")
-    return len(fraction) - int(exponent), max(len(digits), 1)
 
 
 def allowed(node: Node, x: Array, x_units: Array, y_units: Array) -> Array:
@@ -186,14 +137,13 @@ def resolved(found: Fitted, x_units: Array, y_units: Array) -> bool:
 
 def printed_units(rows: Observations, problem: Problem) -> tuple[Array, Array] | None:
     """Return the last printed places of x and y, given or read off the numbers; None if y was not rounded."""
-    if problem.digits is not None:
-        return (
-            np.stack([significant(c, problem.digits) for c in rows.x.T], 1),
-            significant(rows.y, problem.digits),
-        )
-    y = last_places(rows.y)
+    digits = problem.digits
+    if isinstance(digits, int):
+        return np.stack([significant(c, digits) for c in rows.x.T], 1), significant(rows.y, digits)
+    known = [None] * (rows.x.shape[1] + 1) if digits is None else digits
+    y = last_places(rows.y, known[-1])
     if y is None:
         return None
     y = y if y.any() else np.ones(len(y))  # whole numbers were rounded to such
-    columns = [last_places(c) for c in rows.x.T]
+    columns = [last_places(c, how) for c, how in zip(rows.x.T, known[:-1], strict=True)]
     return np.stack([np.zeros(len(y)) if c is None else c for c in columns], 1), y
