@@ -53,9 +53,7 @@ def _boxes(*sizes: tuple[int, int, int, int]) -> list[triton.Config]:
     ]
 
 
-@triton.autotune(
-    _boxes((128, 64, 8, 2), (128, 32, 8, 2), (128, 32, 8, 3), (256, 32, 8, 2), (64, 64, 4, 2)), key=["many"]
-)
+@triton.autotune(_boxes((128, 32, 8, 2), (64, 32, 4, 2)), key=["many"])
 @triton.jit
 def _inputs(
     u,
@@ -116,7 +114,7 @@ def _inputs(
     tl.store(found + 2048, below)
 
 
-@triton.autotune(configs((64, 8, 2), (32, 8, 3), (32, 8, 2), (32, 8, 1)), key=["many"])
+@triton.autotune(configs((32, 8, 4), (32, 8, 3), (32, 8, 2), (32, 8, 1)), key=["many"])
 @triton.jit
 def _weights(u, x, dw, many, size: tl.constexpr, block: tl.constexpr, precision: tl.constexpr):
     """Compute gradients of the second convolution's weights over one part of the pooled pixels."""

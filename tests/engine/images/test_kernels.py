@@ -25,9 +25,10 @@ images, w = torch.randn(2, 2, 28, 28, generator=chance), torch.randn(2, 64, 32, 
 ten, b = torch.randn(2, 16, 32, generator=chance) / 3, torch.randn(2, 64, generator=chance) / 17
 ten[:, 10:] = 0
 x = fused.first_convolution(images, ten)
-found = torch.full_like(x, torch.nan)
-kernels._first.fn[(triton.cdiv(2 * 676, 128), 2)](images, ten, found, 2 * 676, block=128, precision="ieee")
-assert near(found, x)
+for block in (64, 128):
+    found = torch.full_like(x, torch.nan)
+    kernels._first.fn[(triton.cdiv(1352, block), 2)](images, ten, found, 1352, block=block, precision="ieee")
+    assert near(found, x)
 for draw in ((None, None), (draws.keys([4, 5], "dropout"), torch.tensor(7, dtype=torch.int32))):
     y, which = fused.pooled_convolution(x, fused.packed(w), b, *draw)
     found, source = torch.full_like(y, torch.nan), torch.empty_like(which)
@@ -40,9 +41,9 @@ found, parts = torch.full_like(u, torch.nan), torch.full((2, 169, 64), torch.nan
 kernels_back._unpool[(169, 1, 2)](h, fc, which, found, parts, 2, block=16, precision="ieee")
 assert near(found, u) and near(parts.sum(1), sums[:, 0]) and torch.equal(found == 0, u == 0)
 out = torch.full((2, 3, 128, 32), torch.nan)
-for deep in (64, 32):
-    boxed = Box.from_tensor(u, [64, deep]), Box.from_tensor(back.view(-1, 64), [deep, 64])
-    kernels_back._inputs.fn[(3, 2)](*boxed, x, images, out, 338, 113, block=64, deep=deep, precision="ieee")
+for block in (64, 128):
+    boxed = Box.from_tensor(u, [block, 32]), Box.from_tensor(back.view(-1, 64), [32, 64])
+    kernels_back._inputs.fn[(3, 2)](*boxed, x, images, out, 338, 113, block=block, deep=32, precision="ieee")
     assert near(out.sum(1), fused.first_gradient(u, back, x, images).sum(1))
 dw = torch.full((2, 3, 3, 128, 128), torch.nan)
 kernels_back._weights.fn[(3, 2)](u, x, dw, 288, 100, block=32, precision="ieee")
