@@ -19,6 +19,7 @@
     const copy = JSON.parse(JSON.stringify(layout));
     copy.paper_bgcolor = copy.plot_bgcolor = "rgba(0,0,0,0)";
     copy.font = { color: ink, family: "system-ui, sans-serif", size: narrow() ? 10 : 12 };
+    copy.modebar = { bgcolor: "rgba(0,0,0,0)", color: "#8a8f94", activecolor: ink };
     for (const key of Object.keys(copy)) if (/^[xy]axis/.test(key)) copy[key] = { gridcolor: line, linecolor: line, automargin: true, ...copy[key] };
     return copy;
   }

@@ -26,6 +26,7 @@ from nalm.results.store import Store
 CURVES, TRIALS, TALLY = ".curves.csv", ".trials.csv", ".tally.csv"
 NUMBERS = [f.name for f in fields(Outcome) if f.name not in ("case", "seed", "version", "measures")]
 READABLE = ("unit", "operation", "train", "inputs")  # columns for readers; the JSON holds the full cases
+FOLDERS = ("--out", "--data")  # options that differ from machine to machine
 LONGEST = 1_000  # characters of the formula of a run that is not solved; nobody reads a longer one
 
 
@@ -140,15 +141,17 @@ def described(origin: dict[str, Any]) -> str:
 
 
 def _without_paths(command: str) -> str:
-    """Return a command without the path of the program and the option --out."""
+    """Return a command without the path of the program and the options that name folders of a machine."""
     try:
         words = shlex.split(command)[1:]
     except ValueError:  # a quote is not closed
         return command
-    if "--out" in words:
-        at = words.index("--out")
-        del words[at : at + 2]
-    return shlex.join(["nalm", *(w for w in words if not w.startswith("--out="))])
+    for option in FOLDERS:
+        if option in words:
+            at = words.index(option)
+            del words[at : at + 2]
+        words = [w for w in words if not w.startswith(f"{option}=")]
+    return shlex.join(["nalm", *words])
 
 
 def _date(seconds: float) -> str:

@@ -1,5 +1,7 @@
 """Networks that read two digits on the page: every number from the runs inside it."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from nalm import stats
 from nalm.config import Experiment
 from nalm.experiments.mnist.two_digits import DIV, MUL, NMU, NRU, lasting
 from nalm.report import page as pages
+from nalm.report.sections.folds import Folds
 from nalm.report.sections.two_digits import two_digits
 from nalm.report.study import studies
 from nalm.results.runs import Runs
@@ -101,6 +104,28 @@ def test_curves_paths_and_confusions_are_those_of_the_runs(folder):
     assert block["samples"][0]["read"] == "1.25 and 2.00" and block["samples"][0]["digits"] == "1 and 2"
 
 
+def test_only_lines_in_the_legend_take_room_above_the_plot(folder):
+    (block,) = blocks(folder)["mnist/product"]
+    _, outputs, epochs, *_ = block["figures"]
+    assert [t["name"] for t in outputs["data"] if not t.get("showlegend", True)] == ["NMU, published"]
+    assert outputs["layout"]["height"] == epochs["layout"]["height"]
+
+
+def test_digits_that_are_read_wrongly_are_named_by_layer_and_fold(folder):
+    (block,) = blocks(folder)["mnist/product"]
+    names = [row["name"] for row in block["rows"]]
+    assert block["missed"] == [f"{name}, fold {seed}: 3 as 8" for name in names for seed in (0, 1, 2)]
+    assert block["jumps"] and not blocks(folder)["mnist/division"][0]["jumps"]
+
+
+def test_of_many_wrongly_read_digits_the_number_is_told():
+    counts = np.zeros((2, 10, 10))
+    counts[0, 1:, 1] = 4
+    curves = {"test.output.strict": np.ones(1), "test.confusion": counts.flatten()}
+    study = SimpleNamespace(curves={(NMU_.key, 0): curves}, runs={NMU_.key: [SimpleNamespace(seed=0)]})
+    assert Folds(study, NMU_, "NMU").missed() == ["NMU, fold 0: 8 of 9 digits"]
+
+
 def test_division_has_violins_of_every_fold(folder):
     (block,) = blocks(folder)["mnist/division"]
     violins = [f for f in block["figures"] if f["data"][0]["type"] == "violin"]
@@ -126,6 +151,18 @@ def test_the_page_has_a_block_for_each_operation(folder, tmp_path):
     text = path.read_text("utf-8")
     assert "Two digits: multiply" in text and "equal in five decimals" in text and "data:image/png" in text
     assert ".two_digits.0.confusions.0" in text and "core-hours" not in text
+    assert "read wrongly in most test images: " in text
+
+
+def test_every_command_of_the_runs_is_named(folder, tmp_path):
+    from nalm.results import files as shipped
+
+    with Store(folder) as store:
+        path = shipped.ship(store, "mnist/product", tmp_path)
+    about = shipped.about(path) | {"command": ["nalm run one", "nalm run two"]}
+    path.with_suffix(".json").write_text(shipped.described(about))
+    text = pages.write(tmp_path, tmp_path / "page.html", "mnist/product").read_text("utf-8")
+    assert "Made by <code>nalm run one</code> and <code>nalm run two</code>, nalm" in text
 
 
 def test_a_path_ends_where_its_weights_are_not_finite(tmp_path):

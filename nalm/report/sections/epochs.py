@@ -42,7 +42,8 @@ def outputs_over_epochs(study: Study, group: Sequence[Folds], looks: dict[str, t
         "xaxis": {"title": {"text": "epoch"}, "zeroline": False},
         "yaxis": {"title": {"text": "right test outputs, %"}, "zeroline": False, "range": [-4, 104]},
     }
-    return {"data": data, "layout": with_legend(layout, (trace["name"] for trace in data))}
+    named = (trace["name"] for trace in data if trace.get("showlegend", True))
+    return {"data": data, "layout": with_legend(layout, named)}
 
 
 def published(study: Study, folds: Folds) -> Iterator[Claim]:

@@ -11,6 +11,7 @@ from nalm.stats import Interval
 
 Array = npt.NDArray[np.float64]
 FOLD = 2  # its confusions are in Mistry 2023; the first fold is used where it is missing
+FEW = 3  # wrongly read digits that are named; of more, their number is told
 WEIGHTS = ("0.weight[0]", "0.weight[1]")
 
 
@@ -46,6 +47,19 @@ class Folds:
         """Return a fold, and how often a digit (row) was read as another (column), counting both images."""
         o, curves = next(((o, c) for o, c in self.runs if o.seed == FOLD), self.runs[0])
         return o.seed, curves["test.confusion"].reshape(2, 10, 10).sum(0)
+
+    def missed(self) -> list[str]:
+        """Tell for every fold which digits are read wrongly in most test images, and as which digit."""
+        told = []
+        for o, curves in self.runs:
+            counts = curves["test.confusion"].reshape(2, 10, 10).sum(0)
+            wrong = [d for d in range(10) if counts[d].sum() > 2 * counts[d, d]]
+            words = [f"{d} as {counts[d].argmax()}" for d in wrong]
+            if len(wrong) > FEW:
+                words = [f"{len(wrong)} of {np.count_nonzero(counts.sum(1))} digits"]
+            if wrong:
+                told.append(f"{self.name}, fold {o.seed}: {', '.join(words)}")
+        return told
 
     def paths(self) -> list[tuple[int, Array, Array]]:
         """Return seed and path of the two weights of every fold while they are finite; none for other layers."""

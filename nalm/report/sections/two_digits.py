@@ -47,6 +47,8 @@ def _block(study: Study, operation: str, group: Sequence[Folds], looks: Looks) -
         "figures": figures,
         "confusions": [confusion(c) for c in group],
         "rows": [_row(c) for c in group],
+        "missed": [told for c in group for told in c.missed()],
+        "jumps": bool(moving) and group[0].exact == "strict",
         "samples": paired(study, [(c.case, c.name) for c in group]),
         "right": {"strict": "equal to the last bit", "rounded": "equal when rounded"}.get(
             group[0].exact, "equal in five decimals"
