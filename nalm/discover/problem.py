@@ -51,6 +51,7 @@ class Problem:
         default_factory=lambda: np.empty(0, int)
     )  # rows of the table, searched first
     error: Array | None = None  # size of the noise on y, of the searched rows and then of those held out
+    floor: float = 0.0  # the value of y at which additive and relative noise are equal, if it has both kinds
     absolute_error: bool = False  # whether these sizes are standard errors, not only in proportion to them
     digits: Digits | None = None  # how the numbers of the table were printed; None: read off the numbers
     x_error: Array | None = None  # standard errors of the columns, (rows, columns), in the order of ``error``
@@ -150,6 +151,13 @@ class Problem:
         """Raise TimeUpError once the time is over."""
         if self.clock() > self.deadline:
             raise TimeUpError
+
+    @property
+    def sizes(self) -> tuple[Array, Array]:
+        """The size of the noise on the searched and on the held-out rows, up to a factor; ones if none is given."""
+        if self.error is None:
+            return np.ones(len(self.y)), np.ones(len(self.held_y))
+        return self.error[: len(self.y)], self.error[len(self.y) :]
 
     @property
     def inputs(self) -> int:

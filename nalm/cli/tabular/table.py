@@ -4,7 +4,7 @@ Blocks of rows become numbers one after the other; a file too large for memory i
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nalm.cli.tabular.cells import ABSENT, EMPTY, OK, TEXT, Codes, numbers_of, printed, reading, remedy
+from nalm.cli.tabular.columns import chosen, labels
 from nalm.cli.tabular.files import Cells, TableFile, open_table
 from nalm.cli.tabular.warnings import column_warnings, row_warnings
 from nalm.discover.digits import SAMPLE, Printed
 from nalm.discover.law.names import shown
 from nalm.discover.redundancy import counts_rows
-from nalm.errors import NALMError, unknown
+from nalm.errors import NALMError
 
 Array = NDArray[np.float64]
 
@@ -39,7 +40,7 @@ class Table:
     labels: tuple[str, ...] | None = None  # of the groups of the rows, if a column of them was named
     printed: dict[str, Printed] = field(
         default_factory=dict
-    )  # how columns were printed, where their texts show it
+    )  # how columns were printed, if their texts show it
 
     @property
     def digits(self) -> list[Printed | None]:
@@ -62,8 +63,8 @@ def read(
     """
     cells = None if groups is None else labels(Path(path), groups)
     with open_table(Path(path)) as source:
-        targets = _chosen(source, target) if target is not None else []
-        named = _chosen(source, columns) if columns is not None else None
+        targets = chosen(source, target) if target is not None else []
+        named = chosen(source, columns) if columns is not None else None
         if twice := [source.names[j] for j in targets if j in (named or [])]:
             raise NALMError(f"Column {shown(twice[0])} is the target: leave it out of the columns.")
         if groups is not None and groups in [source.names[j] for j in [*targets, *(named or [])]]:
@@ -84,47 +85,12 @@ def read(
         notes += column_warnings([shown(n) for n in names], x[keep])
         notes += row_warnings(np.column_stack([x[keep], y]))
         flat = y[:, 0] if len(targets) == 1 else y
-        chosen = tuple(source.names[j] for j in targets)
         kept = None
         if cells is not None:
             kept = tuple(label for label, there in zip(cells[:: found.stride], keep, strict=True) if there)
-        return Table(
-            names, x[keep], flat if targets else None, chosen, found.rows, words, notes, kept, found.printed
-        )
-
-
-def labels(path: Path, name: str) -> list[str]:
-    """Read the labels of all rows; an empty cell is a label, too."""
-    with open_table(path) as source:
-        (place,) = _chosen(source, [name])
-        return [str(cell).strip() for _, cells in source.blocks([place]) for cell in cells[0]]
-
-
-def blocks(path: Path | str, columns: Sequence[str]) -> Iterator[Array]:
-    """Yield the named columns of a file in blocks of rows; cells that are not numbers are NaN, no row is dropped."""
-    with open_table(Path(path)) as source:
-        picked = _chosen(source, list(columns))
-        for _, cells in source.blocks(picked):
-            values = [numbers_of(c, source.comma)[0] for c in cells]
-            yield np.stack([np.where(np.isfinite(v), v, np.nan) for v in values], 1)
-
-
-def header(path: Path | str) -> tuple[str, ...]:
-    """Return the names of a file's columns."""
-    with open_table(Path(path)) as source:
-        return tuple(source.names)
-
-
-def _chosen(source: TableFile, names: str | Sequence[str]) -> list[int]:
-    """Return the indices of columns; a comma separates names unless it is part of one."""
-    if isinstance(names, str):
-        names = [names] if names in source.names else [n.strip() for n in names.split(",")]
-    for name in names:
-        if name not in source.names:
-            raise unknown(f"column in {source.path.name}", name, [shown(n) for n in source.names])
-    if twice := [n for n, k in Counter(names).items() if k > 1]:
-        raise NALMError(f"Column {shown(twice[0])} is named twice: name it once.")
-    return [source.names.index(n) for n in names]
+        ours = tuple(source.names[j] for j in targets)
+        y_or_none = flat if targets else None
+        return Table(names, x[keep], y_or_none, ours, found.rows, words, notes, kept, found.printed)
 
 
 class _Gathered:

@@ -38,12 +38,14 @@ def complaint(node: Node, problem: Problem) -> str | None:
         p = float(chdtrc(n, np.sum(r**2) / (MARGIN * problem.noise * spread) ** 2))
         if p < SIGNIFICANT:
             return f"the residual is larger than the declared noise (p = {p:.1g})"
-    before, left = problem.y - evaluate(node, problem.x), max(len(problem.y) - k, 1)
+    searched, held = problem.sizes  # from here on residuals are over the size of the noise on their row
+    r = r / held
+    before, left = (problem.y - evaluate(node, problem.x)) / searched, max(len(problem.y) - k, 1)
     p = float(fdtrc(n, left, np.mean(r**2) / max(np.sum(before**2) / left, 1e-300)))
     if p < SIGNIFICANT:
         return f"the law fits the rows it was found on better (p = {p:.1g})"
-    freed, _ = refined(node, x, y, np.ones(n))
-    p = f_test(r, y - evaluate(freed, x), k)
+    freed, _ = refined(node, x, y, 1 / held)
+    p = f_test(r, (y - evaluate(freed, x)) / held, k)
     if p < SIGNIFICANT:
         return f"free numbers fit better (p = {p:.1g})"
     p = structure(node, r, problem)

@@ -46,10 +46,11 @@ def mostly_noise(node: Node, problem: Problem) -> bool:
 
 
 def _rows(node: Node, problem: Problem) -> tuple[Array, Array]:
-    """Return rows, held-out ones first, and their residuals with outliers cut."""
+    """Return rows, held-out ones first, and their residuals, over the size of the noise, with outliers cut."""
     x = np.concatenate([problem.held_x, problem.x])[:ROWS]
     y = np.concatenate([problem.held_y, problem.y])[:ROWS]
-    r = y - evaluate(node, x)
+    searched, held = problem.sizes
+    r = (y - evaluate(node, x)) / np.concatenate([held, searched])[:ROWS]
     r = r - np.median(r)
     spread = 1.4826 * float(np.median(np.abs(r))) or float(np.std(r)) or 1.0
     r = np.clip(r, -CLIP * spread, CLIP * spread)

@@ -23,7 +23,7 @@ from nalm.discover.law import Law
 from nalm.discover.law.expression import Array, Node, evaluate, numbers
 from nalm.discover.law.names import check_names
 from nalm.discover.problem import Problem
-from nalm.discover.selection.answer import ALL, looks_like_noise
+from nalm.discover.selection.answer import ALL
 from nalm.discover.selection.bootstrap import drawn, intervals
 from nalm.discover.selection.doubts import doubt_of_fit
 from nalm.discover.selection.evidence import Fitted, minimised, unsettled
@@ -31,6 +31,7 @@ from nalm.discover.selection.intervals import Uncertainty
 from nalm.discover.selection.printed import printed_units, resolved, within
 from nalm.discover.selection.rounding import shortened
 from nalm.discover.selection.rows import NoiseKind, Observations, in_table_order
+from nalm.discover.selection.words import looks_like_noise
 from nalm.errors import NALMError
 
 STEP = 1e-5  # of a parameter: between two values of a slope

@@ -15,13 +15,14 @@ from nalm.discover.law import Law
 from nalm.discover.law.expression import Array
 from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem
-from nalm.discover.selection.answer import NAMED, looks_like_noise
+from nalm.discover.selection.answer import NAMED
 from nalm.discover.selection.bootstrap import intervals
 from nalm.discover.selection.doubts import doubt_of_fit
 from nalm.discover.selection.front import RIVAL
 from nalm.discover.selection.intervals import FittedNumber, Uncertainty, quantile, rows_left
 from nalm.discover.selection.rounding import shortened
 from nalm.discover.selection.rows import NoiseKind, Observations
+from nalm.discover.selection.words import looks_like_noise
 
 ROUNDING = 1e-9  # of the spread of y: a law that leaves less holds on every row
 

@@ -34,7 +34,8 @@ def plain_uncertainty(known: Uncertainty | None) -> dict[str, Any] | None:
         return None
     spread = [[json_number(v) for v in row] for row in known.spread]
     scatter, left = json_number(known.scatter), json_number(known.left)
-    return {"noise": known.noise.value, "scatter": scatter, "left": left, "spread": spread}
+    floor = {"floor": json_number(known.floor)} if known.noise == NoiseKind.BOTH else {}
+    return {"noise": known.noise.value, "scatter": scatter, "left": left, "spread": spread, **floor}
 
 
 def uncertainty_of(value: Any, count: int) -> Uncertainty | None:
@@ -49,7 +50,8 @@ def uncertainty_of(value: Any, count: int) -> Uncertainty | None:
                 spread = np.array([[or_infinite(v) for v in r] for r in rows]).reshape(
                     count, -1 if count else 0
                 )
-                return Uncertainty(spread, NoiseKind(noise), or_infinite(scatter), or_infinite(left))
+                floor = number(value.get("floor", 0.0))
+                return Uncertainty(spread, NoiseKind(noise), or_infinite(scatter), or_infinite(left), floor)
     raise NALMError(f"this is no uncertainty: {str(value)[:80]!r}.")
 
 

@@ -16,6 +16,7 @@ from nalm.discover.law.expression import Node, evaluate, size
 from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem, TimeUpError
 from nalm.discover.selection.bootstrap import bootstrapped
+from nalm.discover.selection.both_kinds import with_both
 from nalm.discover.selection.choose import distinct_laws, ranked
 from nalm.discover.selection.doubts import doubt, left_open, rows_to_test
 from nalm.discover.selection.evidence import Fitted, fit, unsettled
@@ -25,15 +26,18 @@ from nalm.discover.selection.outliers import far_rows
 from nalm.discover.selection.printed import holds, printed_units, resolved, trend, with_nice_numbers, within
 from nalm.discover.selection.rivals import Neighbourhood, contains
 from nalm.discover.selection.rounding import rounded, with_fewer_digits
-from nalm.discover.selection.rows import NoiseKind, Observations, without
+from nalm.discover.selection.rows import Observations, without
 from nalm.discover.selection.separation import next_measurement
 from nalm.discover.selection.simpler import simpler
+from nalm.discover.selection.words import digits_hold, far_off, looks_like_noise, second
 
 ALL = 20_000  # rows of the last fit
 TESTED = 8  # laws that are tested, best first
-NAMED, NAMED_ROWS = 5, 20  # forms and rows that a certificate names
+NAMED = 5  # forms that a certificate names
 SAME = 1e-11  # two laws whose values differ by less of them are one law, written in two ways
-AGAIN = 2  # times that rows are left out: the law that is found without them may be near some of them
+AGAIN = (
+    2  # times that rows are left out, or noise has both kinds: the law that is found then may ask for others
+)
 SMALL = 100  # rows below which the evidence decides also where nothing is certified
 
 
@@ -61,6 +65,23 @@ class Selection:
     def front(
         self, met: Mapping[Node, str], allows: Callable[[Node], bool], most_rows: Node | None = None
     ) -> list[Listed]:
+        """Return the front of laws under the kind of noise that the rows show: additive, relative, or both."""
+        listed = self._front(met, allows, most_rows)
+        if not listed or (listed[0].certificate and listed[0].certificate.verdict == Verdict.PRINTED):
+            return listed
+        for _ in range(
+            AGAIN
+        ):  # around the law of the first kind of noise, and around the one that is then found
+            problem = with_both(self.problem, listed[0].node)
+            again = [] if problem is None else replace(self, problem=problem)._front(met, allows, most_rows)
+            if not again or not again[0].certificate or again[0].node == listed[0].node:
+                return again if again and again[0].certificate else listed
+            listed = again
+        return listed
+
+    def _front(
+        self, met: Mapping[Node, str], allows: Callable[[Node], bool], most_rows: Node | None = None
+    ) -> list[Listed]:
         """Return the front of laws, the chosen one first; empty if no law has a value on all rows.
 
         The chosen law is the smallest that holds to the printed digits, else the one with the most evidence that
@@ -83,7 +104,7 @@ class Selection:
         with np.errstate(all="ignore"):
             found = _printed(order, self.problem)
             if found is not None:
-                return self._listed(order, found, (Verdict.PRINTED, _digits_hold(found)))
+                return self._listed(order, found, (Verdict.PRINTED, digits_hold(found)))
             near = [f for f in order[:TESTED] if f.score < order[0].score + RIVAL]
             words = [self._tested(f) for f in near]
             sound = [k for k, (verdict, _) in enumerate(words) if verdict != Verdict.NONE]
@@ -116,7 +137,7 @@ class Selection:
                 again = replace(self, problem=without(self.problem, far)).front(met, allows)
                 if not again or not again[0].certificate:
                     return listed
-                listed = [_named(again[0], self.problem.order[far]), *again[1:]]
+                listed = [named(again[0], self.problem.order[far]), *again[1:]]
                 laws = fits_of(again[0].node, self.problem)
         return listed
 
@@ -162,7 +183,7 @@ class Selection:
         alternatives = tuple(texts)[:NAMED]
         listed = []
         for n, (law, short) in enumerate(zip(laws, rounded_laws, strict=True)):
-            verdict, tested = words if n == 0 else _second(self._tested(law))
+            verdict, tested = words if n == 0 else second(self._tested(law))
             certificate = self._certificate(short, verdict, tested)
             if n == 0 and others:
                 advice = next_measurement(chosen, others[0], names, alternatives[0])
@@ -190,13 +211,6 @@ class Selection:
         return Certificate(verdict, tested, held, off, float(p.noise or off), p.precision, p.noise, domain)
 
 
-def _second(words: tuple[Verdict, str]) -> tuple[Verdict, str]:
-    """Return the verdict of a law that does not stand first: another one explains the rows as well."""
-    if words[0] != Verdict.CONSISTENT:
-        return words
-    return Verdict.UNDECIDED, f"{words[1]} The law that stands first explains the rows as well or better."
-
-
 def _printed(order: Sequence[Fitted], problem: Problem) -> Fitted | None:
     """Return the law that holds to the printed digits, if any: that of the fewest fitted numbers, then the smallest."""
     units = printed_units(order[0].rows, problem)
@@ -207,21 +221,6 @@ def _printed(order: Sequence[Fitted], problem: Problem) -> Fitted | None:
         if resolved(law, *units) and trend(law, problem, *units) >= SIGNIFICANT:
             return replace(law, node=with_fewer_digits(law.node, partial(within, law.rows, *units)))
     return None
-
-
-def _named(law: Listed, far: NDArray[np.int_]) -> Listed:
-    """Name the rows that were left out in the certificate of a law."""
-    assert law.certificate is not None
-    outliers = tuple(1 + row for row in sorted(far.tolist()))
-    rows = ", ".join(map(str, outliers[:NAMED_ROWS]))
-    more = f" and {len(far) - NAMED_ROWS} more" if len(far) > NAMED_ROWS else ""
-    words = f"Far off and left out: row{'s' if len(far) > 1 else ''} {rows}{more}."
-    tested = f"{law.certificate.tested} {words}"
-    return replace(law, certificate=replace(law.certificate, tested=tested, outliers=outliers))
-
-
-def _digits_hold(found: Fitted) -> str:
-    return f"the law holds to half a unit of the last printed place on all {len(found.rows)} rows."
 
 
 def fits_of(node: Node, problem: Problem) -> list[Fitted]:
@@ -235,11 +234,9 @@ def uncertainty_of(node: Node, rows: Observations) -> Uncertainty:
     return Uncertainty.of(Fitted(node, unsettled(node, rows.x), rows, ""))
 
 
-def looks_like_noise(rows: Observations, scatter: float) -> str:
-    """Describe the noise that a law leaves: its kind and its size."""
-    size_of = {
-        NoiseKind.ADDITIVE: f"additive noise of {scatter:.2g}",
-        NoiseKind.RELATIVE: f"relative noise of {100 * scatter:.2g}%",
-        NoiseKind.GIVEN: "noise of the given errors",
-    }
-    return f"what the law leaves looks like {size_of[rows.noise]} on {len(rows):,} rows"
+def named(law: Listed, far: NDArray[np.int_]) -> Listed:
+    """Name the rows that were left out in the certificate of a law."""
+    assert law.certificate is not None
+    outliers = tuple(1 + row for row in sorted(far.tolist()))
+    tested = f"{law.certificate.tested} {far_off(outliers)}"
+    return replace(law, certificate=replace(law.certificate, tested=tested, outliers=outliers))

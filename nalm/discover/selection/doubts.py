@@ -53,10 +53,11 @@ def doubt(found: Fitted, problem: Problem) -> str | None:
             return words
         seen = as_seen(problem, rows)
         law = rows.seen(node)
-        x, y = seen.x, seen.y
+        x, y, sizes = seen.x, seen.y, seen.sizes[0]
         if len(seen.held_y) > len(y):  # they would see the errors that the numbers have from fewer rows
             x, y = np.concatenate([x, seen.held_x]), np.concatenate([y, seen.held_y])
-        law, _ = refined(law, x, y, np.ones(len(y)), free=rows.mask(found.free))
+            sizes = np.concatenate(seen.sizes)
+        law, _ = refined(law, x, y, 1 / sizes, free=rows.mask(found.free))
         words = complaint(law, seen)
         return words and f"{words} on {len(problem.held_y)} held-out rows"
     return beyond_declared(found, problem) or doubt_of_fit(node, found.count, rows, problem)
@@ -95,7 +96,8 @@ def doubt_of_fit(node: Node, k: int, rows: Observations, problem: Problem, forms
     law = rows.seen(node)
     every = np.concatenate([seen.x, seen.held_x]), np.concatenate([seen.y, seen.held_y])
     whole = replace(seen, held_x=every[0], held_y=every[1])
-    p = structure(law, whole.held_y - evaluate(law, whole.held_x), whole)
+    r = (whole.held_y - evaluate(law, whole.held_x)) / np.concatenate(seen.sizes)
+    p = structure(law, r, whole)
     if p < SIGNIFICANT:
         return f"the residual has structure (p = {p:.1g})"
     p = leftover(law, seen)

@@ -9,13 +9,14 @@ from nalm.discover.certificate.verdict import Verdict
 from nalm.discover.law import Law
 from nalm.discover.law.expression import Node, evaluate, numbers
 from nalm.discover.problem import Problem
-from nalm.discover.selection.answer import NAMED, looks_like_noise
+from nalm.discover.selection.answer import NAMED
 from nalm.discover.selection.doubts import doubt, rows_to_test
 from nalm.discover.selection.evidence import Fitted
 from nalm.discover.selection.rivals import Neighbourhood
 from nalm.discover.selection.rounding import rounded
 from nalm.discover.selection.rows import Observations
 from nalm.discover.selection.separation import next_measurement
+from nalm.discover.selection.words import looks_like_noise
 
 
 def certify_given(node: Node, problem: Problem, names: Sequence[str]) -> Certificate:

@@ -55,8 +55,11 @@ class Uncertainty:
 
     spread: Array  # a root of the covariance of the law's numbers, (numbers, directions)
     noise: NoiseKind
-    scatter: float  # standard deviation of the noise: of y, or of log y if it is relative
+    scatter: (
+        float  # standard deviation of the noise: of y, of log y if it is relative, its relative part if both
+    )
     left: float  # rows beyond the fitted numbers; infinite where the noise is given
+    floor: float = 0.0  # the value at which additive and relative noise are equal, where there are both
 
     @classmethod
     def of(cls, found: Fitted) -> Self:
@@ -67,7 +70,7 @@ class Uncertainty:
     def on(cls, rows: Observations, spread: Array, scatter: float, count: int) -> Self:
         """Take the uncertainty from a fit of so many numbers; where the noise is given, a new row has a typical one."""
         typical = float(np.sqrt(np.mean(rows.error**2))) if rows.noise == NoiseKind.GIVEN else scatter
-        return cls(spread, rows.noise, typical, rows_left(rows, count))
+        return cls(spread, rows.noise, typical, rows_left(rows, count), rows.floor)
 
     def interval(self, node: Node, x: Array) -> Array:
         """Return the 95% interval of a new measurement on each row of x, (rows, 2)."""
@@ -77,7 +80,8 @@ class Uncertainty:
             slopes = slopes / value[:, None] if relative else slopes
             fitted = self.spread.any(1)  # the slope in another number may have no value
             off = slopes[:, fitted] @ self.spread[fitted]
-            wide = np.sqrt(self.scatter**2 + np.square(off).sum(1)) * quantile(self.left)
+            noise = self.scatter * (np.hypot(self.floor, value) if self.noise == NoiseKind.BOTH else 1.0)
+            wide = np.sqrt(noise**2 + np.square(off).sum(1)) * quantile(self.left)
             ends = [value * np.exp(s * wide) if relative else value + s * wide for s in (-1.0, 1.0)]
             return np.sort(np.stack(ends, 1), 1)
 

@@ -1,4 +1,4 @@
-"""Observations that laws are compared on, with the kind of noise on y: additive, relative, or given for each row."""
+"""Observations that laws are compared on, with the kind of noise on y: additive, relative, both, or given."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,6 +22,7 @@ class NoiseKind(StrEnum):
     ADDITIVE = "additive"  # of the same size on every row
     RELATIVE = "relative"  # in proportion to the law: of the same size on log y
     GIVEN = "given"  # of the standard error that every row states
+    BOTH = "both"  # additive and relative
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Observations:
     error: Array
     x_error: Array | None = None  # standard errors of the columns, if they are given
     y_error: Array | None = None  # those of y alone, where ``error`` has those of the columns in it
+    floor: float = 0.0  # the value at which additive and relative noise are equal, where there are both
 
     @classmethod
     def of(cls, problem: Problem, most: int = MOST) -> Self:
@@ -43,9 +45,10 @@ class Observations:
         if problem.error is not None:
             error = problem.error
             kind = NoiseKind.GIVEN if problem.absolute_error else NoiseKind.ADDITIVE
+            kind = NoiseKind.BOTH if problem.floor else kind
         step = -(-len(y) // most)
         columns = None if problem.x_error is None else problem.x_error[::step]
-        return cls(x[::step], y[::step], kind, error[::step], columns, error[::step])
+        return cls(x[::step], y[::step], kind, error[::step], columns, error[::step], problem.floor)
 
     def kinds(self) -> Iterator[Self]:
         """Yield these rows under every kind of noise that is possible."""
