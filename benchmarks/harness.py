@@ -32,7 +32,7 @@ J = TypeVar("J")  # a job: a frozen dataclass of plain values that says what to 
 T = TypeVar("T")  # a trial: a frozen dataclass of plain values, what became of a job; it has ``seconds``
 Row = dict[str, Any]
 SHIPPED = "results/beyond"  # where the repository keeps the results
-PACKAGES = ("numpy", "torch", "scikit-learn", "gplearn", "pysindy", "pysr")
+PACKAGES = ("numpy", "torch", "scikit-learn", "gplearn", "pyoperon", "pysindy", "pysr")
 
 
 def option(default: Any, help: str) -> Any:  # noqa: A002

@@ -7,7 +7,7 @@ also draws each with 5% gross outliers. gplearn and Operon take part if they are
 import sys
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 
@@ -32,12 +32,13 @@ NOTE = (
     "rows once its numbers are fitted again to clean rows, and none of them fades. Named: the form is the first choice "
     "or among the alternatives that the certificate lists. For gplearn, and for Operon's own choice from its front of "
     "error and length, it is enough that the formula does so as it is or with its numbers fitted again. Outliers: 5% "
-    "of the rows are times or over 10; caught is the share of them that the certificate names, kept the laws right "
-    "with them of those that are right without. Seconds are those of the processor."
+    "of the rows are times or over 10; kept are the laws right with them of those that are right "
+    "without, caught is the share of them that the certificates of these name. Seconds are those of the processor."
 )
 SHARE, FACTOR = 0.05, 10.0
 METHODS = ("nalm", "gplearn", "operon")
 ALTERNATIVES = 5
+SAID, SPARED = ("named", "listed", "consistent", "consistent_right"), ("kept", "of", "caught")
 
 
 @dataclass(frozen=True)
@@ -175,12 +176,30 @@ def jobs(options: Options) -> list[Job]:
     ]
 
 
+def _said(group: Sequence[Trial]) -> Row:
+    """Count what certificates say, which other methods do not have."""
+    said = [t for t in group if t.verdict == "consistent"]
+    counts = (
+        (t.named for t in group),
+        (t.listed for t in group),
+        (True for _ in said),
+        (t.named for t in said),
+    )
+    return dict(zip(SAID, map(sum, counts), strict=True))
+
+
+def _spared(group: Sequence[Trial], before: Set[str]) -> Row:
+    """Count the laws that are right with outliers, too, and how many of the outliers their certificates name."""
+    kept = [t for t in group if t.right and t.name in before]
+    caught = round(float(np.mean([t.caught for t in kept])), 2) if kept else None
+    return dict(zip(SPARED, (len(kept), len(before), caught), strict=True))
+
+
 def totals(trials: Sequence[Trial]) -> list[Row]:
     """Count per method, level of noise and number of rows."""
     rows = []
     for group_of in dict.fromkeys((t.method, t.noise, t.rows, t.outliers) for t in trials):
         group = [t for t in trials if (t.method, t.noise, t.rows, t.outliers) == group_of]
-        said = [t for t in group if t.verdict == "consistent"]
         before = {
             t.name
             for t in trials
@@ -191,13 +210,8 @@ def totals(trials: Sequence[Trial]) -> list[Row]:
                 **dict(zip(("method", "noise", "rows", "outliers"), group_of, strict=True)),
                 "laws": len(group),
                 "right": sum(t.right for t in group),
-                "named": sum(t.named for t in group),
-                "listed": sum(t.listed for t in group),
-                "consistent": len(said),
-                "consistent_right": sum(t.named for t in said),
-                "kept": sum(t.right for t in group if t.name in before),
-                "of": len(before),
-                "caught": round(float(np.mean([t.caught for t in group])), 2),
+                **(_said(group) if group_of[0] == "nalm" else dict.fromkeys(SAID)),
+                **(_spared(group, before) if group_of[3] else dict.fromkeys(SPARED)),
                 "seconds": round(float(np.median([t.seconds for t in group])), 2),
             }
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import future
 import future_figures
+import law_trials
 from tables import table
 
 from nalm.experiments.thesis.ch3 import RANGES
@@ -28,6 +29,10 @@ BENCHMARKS = (
     "composition",
     "ode",
     "attached",
+    "noisy",
+    "noisy-rivals",
+    "rounded",
+    "empirical",
 )  # files under results/beyond
 UNIT_PAGE = """# {name}
 
@@ -57,7 +62,7 @@ def write(root: Path, folder: Path) -> None:
     _put(folder / "tables" / "contest.md", contest(json.loads((beyond / "laws.json").read_text("utf-8"))))
     _put(folder / "tables" / "trials.md", trials(json.loads((beyond / "ladder.json").read_text("utf-8"))))
     _put(folder / "tables" / "benchmarks.md", benchmarks(beyond))
-    for name, table_of in future.TABLES.items():
+    for name, table_of in {**future.TABLES, **law_trials.TABLES}.items():
         _put(folder / "tables" / f"{name}.md", table_of())
     for name in future_figures.FIGURES:
         _put(folder / "figures" / f"future_{name}.svg", future_figures.svg(name))

@@ -141,6 +141,17 @@ def test_the_numbers_about_the_feynman_laws_are_those_of_the_shipped_trials():
     ]
     said = [int(n) for n in re.search(words, README).groups()]
     assert said == [contest[0]["laws"], *(row["right"] for row in contest)]
+    words = r"On (\d+) noisy tables of the algebraic ones with 30 to 1,000 rows and ten seconds each, "
+    words += r"nalm finds (\d+) laws, Operon (\d+) and\s+gplearn (\d+); "
+    words += r"of (\d+) that are called consistent (\d+) are right or named"
+    ours = [row for row in totals("noisy") if not row["outliers"]]
+    rivals = {
+        method: sum(row["right"] for row in totals("noisy-rivals") if row["method"] == method)
+        for method in ("operon", "gplearn")
+    }
+    counts = [sum(row[name] for row in ours) for name in ("laws", "right", "consistent", "consistent_right")]
+    said = [int(n) for n in re.search(words, README).groups()]
+    assert said == [*counts[:2], rivals["operon"], rivals["gplearn"], *counts[2:]]
 
 
 @pytest.mark.system
