@@ -1,5 +1,6 @@
 """``fit(t, x)``: from trajectories to a readable system, simulated against them, with intervals and a verdict."""
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -8,15 +9,13 @@ from typing import Any
 import numpy as np
 
 from nalm.discover.certificate.verdict import Verdict
-from nalm.discover.law.constants import recognised
-from nalm.discover.law.expression import Array
 from nalm.discover.problem import TimeUpError
 from nalm.errors import NALMError
 from nalm.ode.data import Trajectories, checked
-from nalm.ode.refine import FLOOR
-from nalm.ode.scales import DataScales
+from nalm.ode.digits import rounded_numbers, with_plain_exponents
+from nalm.ode.scales import DataScales, StandardErrors
 from nalm.ode.search import Clock, SystemSearch, prepared, refitted, searched
-from nalm.ode.shooting import Shot, shoot
+from nalm.ode.shooting import Shot
 from nalm.ode.system import System
 from nalm.ode.verdict import Assessment, assess, stiffness
 
@@ -71,10 +70,13 @@ def _assemble(search: SystemSearch, data: Trajectories, seed: int, left: Callabl
     assert best is not None  # the rough one at least
     agreeing = sum(f is not None and f.model.pattern == best.model.pattern for f in search.found)
     done = sum(f is not None for f in search.found)
-    shot, spread, late = _with_spread(search, best, seed)
-    errors = search.fitter.errors(shot) if shot.joined else spread
     scales = DataScales(data)
-    laws, intervals = scales.rounded_system(shot.model, spread, errors)
+    shot, spread, late = _with_spread(search, best, scales, seed)
+    fine = np.zeros_like(spread.numbers)  # all digits
+    if shot.joined:
+        with contextlib.suppress(TimeUpError):
+            shot, fine = rounded_numbers(search, shot, spread.numbers, scales)
+    laws, intervals = scales.rounded_system(shot.model, spread, fine)
     others = _others(search, shot, scales)
     system = System(
         laws,
@@ -117,16 +119,22 @@ def _doubts(system: System) -> list[str]:
     return out
 
 
-def _with_spread(search: SystemSearch, shot: Shot, seed: int) -> tuple[Shot, Array, list[str]]:
-    """Recognise exponents and estimate standard errors; return a flag if no time is left for that."""
+def _with_spread(
+    search: SystemSearch, shot: Shot, scales: DataScales, seed: int
+) -> tuple[Shot, StandardErrors, list[str]]:
+    """Prefer plain exponents and estimate standard errors; return a flag if no time is left for that."""
     if not shot.joined:
-        return shot, np.zeros(len(shot.model.numbers())), []
+        return (
+            shot,
+            StandardErrors(np.zeros(len(shot.model.numbers())), np.zeros(len(shot.model.entries))),
+            [],
+        )
     try:
-        shot = _recognise_exponents(search, shot)
-        return shot, _spread(search, shot, seed), []
+        shot = with_plain_exponents(search, shot)
+        return shot, _spread(search, shot, scales, seed), []
     except TimeUpError:
         late = "no time was left for the intervals: they are those of a linear approximation"
-        return shot, search.fitter.errors(shot), [late]
+        return shot, _first_order(search, shot, scales), [late]
 
 
 def _unfinished(search: SystemSearch, best: Shot, done: int) -> list[str]:
@@ -148,32 +156,25 @@ def _fit_flags(search: SystemSearch, shot: Shot, done: int) -> list[str]:
     return []
 
 
-def _recognise_exponents(search: SystemSearch, shot: Shot) -> Shot:
-    """Replace fitted exponents by recognised numbers where the data admit it, and refit the rest."""
-    fitter, model = search.fitter, shot.model
-    errors = fitter.errors(shot)
-    for index, (k, i) in enumerate(model.moving, len(model.rates)):
-        found = recognised(model.terms[k].powers[i], max(3 * errors[index], 1e-6))
-        if found is not None and found != 0:
-            model = model.fix_exponent(k, i, found)
-    if model != shot.model:
-        again = shoot(model, shot.states, search.samples, search.check, 10)
-        if again.error <= max(shot.error * 1.05, FLOOR):
-            return again
-    return shot
+def _first_order(search: SystemSearch, shot: Shot, scales: DataScales) -> StandardErrors:
+    """Return the standard errors of a linear approximation."""
+    root = search.fitter.root(shot)
+    return StandardErrors(search.fitter.errors(shot), scales.coefficient_errors(shot.model, root))
 
 
-def _spread(search: SystemSearch, shot: Shot, seed: int) -> Array:
+def _spread(search: SystemSearch, shot: Shot, scales: DataScales, seed: int) -> StandardErrors:
     """Estimate standard errors of the numbers over restarts, each of which fits this structure to its own weights.
 
     A few restarts can agree by chance, so the errors are at least those of a linear approximation.
     """
-    least = search.fitter.errors(shot)
+    least = _first_order(search, shot, scales)
     if len(search.found) < 3:
         return least
-    others = range(1, len(search.found))
-    seen = [refitted(search, shot.model, shot.states, k, seed).numbers() for k in others]
-    return np.maximum(np.std(seen, axis=0, ddof=1), least)
+    seen = [refitted(search, shot.model, shot.states, k, seed) for k in range(1, len(search.found))]
+    tables = np.array([m.numbers() for m in seen]), np.array([scales.coefficients(m) for m in seen])
+    return StandardErrors(
+        *(np.maximum(np.std(t, axis=0, ddof=1), e) for t, e in zip(tables, least, strict=True))
+    )
 
 
 def _others(search: SystemSearch, best: Shot, scales: DataScales) -> tuple[tuple[str, float], ...]:

@@ -15,6 +15,7 @@ from nalm.discover.law.expression import Array
 from nalm.ode.factors import Factor, Saturation, raised, steepness
 
 EXPONENTS = 0.01, 6.0  # bounds of fitted exponents
+CLEAN = 0.05  # distance of twice an exponent from an integer
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,10 @@ class Term:
     def whole(self) -> bool:
         """Tell whether all exponents are integers."""
         return all(float(p).is_integer() for p in self.powers)
+
+    def plain(self) -> bool:
+        """Tell whether it is a product of variables."""
+        return not self.factors and set(self.powers) <= {0.0, 1.0}
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,10 @@ class Model:
             factors[k][m] = factors[k][m].renumbered(values[first:end].tolist())
         terms = (Term(tuple(p), tuple(f)) for p, f in zip(powers, factors, strict=True))
         return replace(self, terms=tuple(terms), rates=tuple(values[:at].tolist()))
+
+    def clean(self) -> bool:
+        """Tell whether all exponents are near multiples of a half."""
+        return all(abs(2 * p - round(2 * p)) < CLEAN for t in self.terms for p in t.powers)
 
     def matrix(self) -> Array:
         """Return the coefficients, (equations, terms)."""

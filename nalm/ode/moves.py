@@ -19,12 +19,17 @@ Move = tuple[float, Model]  # how many standard errors the simpler model is away
 
 def standard_errors(slopes: Array, mean_square: float) -> Array:
     """Return standard errors of numbers (linear approximation) from the slopes of the residuals, (rows, numbers)."""
+    return np.asarray(np.sqrt(np.square(covariance_root(slopes, mean_square)).sum(1)))
+
+
+def covariance_root(slopes: Array, mean_square: float) -> Array:
+    """Return a matrix that times its transpose is the covariance of numbers, to first order."""
     norm = np.sqrt(np.square(slopes).sum(0))
     norm = np.where((norm > 0) & np.isfinite(norm), norm, 1.0)
     _, s, right = np.linalg.svd(np.nan_to_num(slopes / norm), full_matrices=False)
     inverse = 1 / np.maximum(s, 1e-10 * s[0] + 1e-300)
     noise = np.sqrt(mean_square * len(slopes) / max(len(slopes) - slopes.shape[1], 1))
-    return np.asarray(noise * np.sqrt(((right.T * inverse) ** 2).sum(1)) / norm)
+    return np.asarray(noise * right.T * inverse / norm[:, None])
 
 
 def dropped_entries(model: Model, errors: Array) -> Iterator[Move]:

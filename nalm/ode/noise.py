@@ -61,10 +61,10 @@ class SampleNoise:
         return "given" if self.given is not None else KINDS[self.power] if self.power else ""
 
 
-def estimated(samples: Samples, levels: Array) -> SampleNoise:
+def estimated(samples: Samples, levels: Array, kind: float | None = None) -> SampleNoise:
     """Estimate the noise; ``levels`` are the smoothed samples. The likeliest kind is taken if it is clearly so.
 
-    Standard errors that are given are the noise.
+    Standard errors that are given are the noise, and so is a ``kind`` that is: the power of the value.
     """
     if samples.error is not None:
         unit = np.sqrt(np.mean(samples.error**2, axis=0))
@@ -80,11 +80,27 @@ def estimated(samples: Samples, levels: Array) -> SampleNoise:
         spread = {
             p: np.concatenate([expected_sizes(samples.t[s], v[s]) for s in slices]) for p, v in sizes.items()
         }
-        likely = {p: _likelihood(left, s) for p, s in spread.items()}
-        best = max(likely, key=lambda p: likely[p])
-        best = best if likely[best] > likely[0.0] + CLEARLY else 0.0
+        best = _likeliest({p: _likelihood(left, s) for p, s in spread.items()}) if kind is None else kind
         size = np.median(np.abs(left / samples.spread / _normed(spread[best])), axis=0) / 0.6745
     return SampleNoise(size, best, floor, np.sqrt(np.mean(sizes[best] ** 2, axis=0)))
+
+
+def kind_left(samples: Samples, states: Array, noise: SampleNoise) -> float:
+    """Return the kind of noise, as a power of the value, that what a fit leaves of the samples looks like.
+
+    A fit shows it better than the neighbours of a sample do, of which a few are noisy, too. Noise that counts as equal,
+    because it is given or tiny, stays so.
+    """
+    if noise.given is not None or noise.power or noise.size.min() <= LEAST:
+        return noise.power
+    level, left = np.maximum(np.abs(states), noise.floor), np.square(samples.x - states)
+    each = {p: np.log(np.mean(left / level ** (2 * p), axis=0)) / 2 for p in KINDS}
+    return _likeliest({p: float(-np.log(level).sum() * p - len(left) * e.sum()) for p, e in each.items()})
+
+
+def _likeliest(likely: dict[float, float]) -> float:
+    best = max(likely, key=lambda p: likely[p])
+    return best if likely[best] > likely[0.0] + CLEARLY else 0.0
 
 
 def _normed(sizes: Array) -> Array:

@@ -23,10 +23,13 @@ class Path:
     noise: SampleNoise
 
 
-def splined(samples: Samples) -> Path:
-    """Fit a spline to every run, smoothed by cross-validation where that changes more than the uncertainty."""
+def splined(samples: Samples, kind: float | None = None) -> Path:
+    """Fit a spline to every run, smoothed by cross-validation where that changes more than the uncertainty.
+
+    ``kind`` is that of the noise, as a power of the value, if it is known.
+    """
     nodes, between, unsure = _splines(samples, None)
-    noise = estimated(samples, nodes)
+    noise = estimated(samples, nodes, kind)
     if noise.uneven:
         nodes, between, unsure = _splines(samples, noise.relative(nodes))
     return Path(nodes, between, unsure, noise)

@@ -14,12 +14,12 @@ import numpy as np
 from nalm.discover.law.expression import Array
 from nalm.ode.model import Entry, Model, Term
 from nalm.ode.moves import (
+    covariance_root,
     dropped_entries,
     fixed_arguments,
     fixed_exponents,
     merged_terms,
     removed_saturations,
-    standard_errors,
     straightened,
     tied_rates,
 )
@@ -47,8 +47,16 @@ class Fitter:
 
     def length(self, shot: Shot) -> float:
         """Return the description length in nats."""
-        n = self.count
-        return float(n * np.log(shot.error + FLOOR) + np.log(n) * shot.model.price)
+        return float(self.count * np.log(shot.error + FLOOR)) + self.priced(shot.model)
+
+    def priced(self, model: Model) -> float:
+        """Return the price of a model in nats: that of its numbers and symbols, and that of AICc for few samples.
+
+        First states and the size of the noise are numbers, too.
+        """
+        k = len(model.numbers()) + len(self.samples.first) * self.samples.x.shape[1] + 1
+        few = 2 * k * (k + 1) / max(self.count - k - 1, 1)
+        return float(np.log(self.count) * model.price + few)
 
     def fit(self, model: Model, nodes: Array | None = None, steps: int = 15) -> Shot:
         """Fit by shooting from given states; if that fails, match the numbers first and start from the samples."""
@@ -83,9 +91,13 @@ class Fitter:
 
     def errors(self, shot: Shot, least: float = 1e-20) -> Array:
         """Return standard errors of the numbers from the slopes, to first order, for an error of ``least`` or more."""
+        return np.asarray(np.sqrt(np.square(self.root(shot, least)).sum(1)))
+
+    def root(self, shot: Shot, least: float = 1e-20) -> Array:
+        """Return a matrix that times its transpose is the covariance of the numbers."""
         lead = len(self.samples.first) * self.samples.x.shape[1]
         flat = (self.samples.scale[:, :, None] * shot.slopes).reshape(self.count, -1)
-        return standard_errors(flat, max(shot.error, least))[lead:]
+        return covariance_root(flat, max(shot.error, least))[lead:]
 
     def _simpler(self, shot: Shot) -> Iterator[Model]:
         """Yield models with one number or entry less, the ones that the standard errors favour first."""
@@ -104,7 +116,7 @@ class Fitter:
 
     def _foreseen(self, far: float, simpler: Model, model: Model) -> float:
         """Estimate the change of the description length from how many standard errors a move is away."""
-        saved = float(np.log(self.count) * (model.price - simpler.price))
+        saved = self.priced(model) - self.priced(simpler)
         return self.count * float(np.log1p(far**2 / self.count)) - saved
 
     def _richer(self, shot: Shot, most: int) -> list[Model]:
@@ -156,7 +168,7 @@ class Fitter:
             more = _with(rest, j, self.terms[k])
             if more is not None:
                 value = self.count * np.log(max(misfit[index], 0.0) / self.count + FLOOR)
-                yield float(value + np.log(self.count) * more.price), more
+                yield float(value + self.priced(more)), more
 
 
 def _kept_columns(model: Model, rest: Model, dropped: int | None, lead: int) -> np.ndarray:

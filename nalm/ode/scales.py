@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +14,14 @@ from nalm.ode.factors import Applied, Factor, Saturation
 from nalm.ode.model import Model
 from nalm.ode.system import Number, System
 
-TINY_ERROR = 1e-6  # of the numbers: they are those of samples without noise
 Factors = dict[tuple[int, int], Factor]  # by term and place
+
+
+class StandardErrors(NamedTuple):
+    """Standard errors: of the numbers of a scaled model, and of the rate of every entry in the units of the data."""
+
+    numbers: Array
+    coefficients: Array
 
 
 @dataclass
@@ -39,13 +46,33 @@ class DataScales:
             out.append(float(c))
         return out
 
+    def coefficient_errors(self, model: Model, root: Array) -> Array:
+        """Return the standard errors of these rates from a root of the covariance of the numbers.
+
+        The unit of a rate depends on the exponents of its term, and so does its error.
+        """
+        sizes = np.log(self.sizes)
+        at = {place: index for index, place in enumerate(model.moving, len(model.rates))}
+        out = []
+        for e, c in zip(model.entries, self.coefficients(model), strict=True):
+            row = root[e.rate] / (model.rates[e.rate] or 1e-300)
+            row = row - sum(root[at[e.term, i]] * s for i, s in enumerate(sizes) if (e.term, i) in at)
+            out.append(abs(c) * float(np.sqrt(np.square(row).sum())))
+        return np.array(out)
+
     def factors(self, model: Model) -> Factors:
         """Return the factors of every term in the units of the data."""
         return {(k, m): self._factor(f) for k, t in enumerate(model.terms) for m, f in enumerate(t.factors)}
 
+    def unit(self, factor: Factor) -> float:
+        """Return the size of a scaled K, or of the first scaled weight, in the units of the data."""
+        if isinstance(factor, Saturation):
+            return float(self.sizes[factor.variable] ** factor.order)
+        return float(1 / self.sizes[factor.variables[0]])
+
     def _factor(self, factor: Factor) -> Factor:
         if isinstance(factor, Saturation):
-            return replace(factor, half=float(factor.half * self.sizes[factor.variable] ** factor.order))
+            return replace(factor, half=factor.half * self.unit(factor))
         weights = (float(f"{w / s:.14g}") for w, s in zip(factor.weights, self.sizes, strict=True))
         return replace(factor, weights=tuple(weights))
 
@@ -83,25 +110,25 @@ class DataScales:
         return tuple(map(tuple, starts.tolist()))
 
     def rounded_system(
-        self, model: Model, spread: Array, errors: Array
+        self, model: Model, spread: StandardErrors, fine: Array
     ) -> tuple[tuple[Law, ...], list[Number]]:
-        """Build the equations with numbers recognised or rounded to a tenth of their error, and all intervals."""
-        coefficients, of_rates = self._rates(model, spread, errors)
-        factors, inside = self._inner(model, spread, errors)
-        intervals = [*of_rates, *self._exponents(model, spread), *inside]
+        """Build the equations, and all intervals.
+
+        Numbers are recognised, or rounded to a tenth of their errors in ``fine``.
+        """
+        coefficients, of_rates = self._rates(model, spread.coefficients, fine)
+        factors, inside = self._inner(model, spread.numbers, fine)
+        intervals = [*of_rates, *self._exponents(model, spread.numbers), *inside]
         return self.laws(model, coefficients, factors), intervals
 
-    def _rates(self, model: Model, spread: Array, errors: Array) -> tuple[list[float], list[Number]]:
+    def _rates(self, model: Model, errors: Array, fine: Array) -> tuple[list[float], list[Number]]:
         """Round the rates; entries of one rate and one size get the same number."""
         names, texts = self.data.names, self._texts(model)
-        # errors of rates, free exponents and arguments depend on each other: keep all digits
-        keep = bool(model.moving) or (_has_arguments(model) and bool(errors.max() > TINY_ERROR))
         shown: dict[int, float] = {}
         coefficients, intervals = [], []
-        for e, c in zip(model.entries, self.coefficients(model), strict=True):
-            unsure = abs(c) * spread[e.rate] / max(abs(model.rates[e.rate]), 1e-300)
-            near = abs(c) * errors[e.rate] / max(abs(model.rates[e.rate]), 1e-300)
-            own = c if keep else rounded(c, max(near, unsure))
+        for e, c, unsure in zip(model.entries, self.coefficients(model), errors, strict=True):
+            unit = abs(c) / max(abs(model.rates[e.rate]), 1e-300)
+            own = rounded(c, unit * fine[e.rate])
             size = shown.setdefault(e.rate, own)
             c = float(np.sign(c)) * abs(size) if self._same_size(model, e.rate) else own
             coefficients.append(c)
@@ -117,13 +144,12 @@ class DataScales:
             out.append(_interval(where, model.terms[k].powers[i], spread[index]))
         return out
 
-    def _inner(self, model: Model, spread: Array, errors: Array) -> tuple[Factors, list[Number]]:
+    def _inner(self, model: Model, spread: Array, fine: Array) -> tuple[Factors, list[Number]]:
         """Round the numbers of factors; intervals of K and of weights are symmetric in the logarithm."""
         texts, names = self._texts(model), [self.data.names[i] for i in self.data.moving]
         factors, intervals = self.factors(model), []
         for k, m, first, end in model.inner_places():
-            factor, wide = factors[k, m], min(spread[first], 50.0)
-            unsure = max(errors[first], spread[first])
+            factor, wide, unsure = factors[k, m], min(spread[first], 50.0), fine[first]
             around = [float(np.exp(s * 1.96 * wide)) for s in (-1, 1)]
             if isinstance(factor, Saturation):
                 half = rounded(factor.half, factor.half * unsure)
@@ -137,7 +163,7 @@ class DataScales:
             intervals.append(Number(f"weight of {names[i]} in {texts[k]}", near, low, high))
             offset = factor.offset
             if end > first + 1:
-                offset = rounded(offset, max(errors[first + 1], spread[first + 1]))
+                offset = rounded(offset, fine[first + 1])
                 intervals.append(_interval(f"offset in {texts[k]}", offset, spread[first + 1]))
             weights = tuple(float(w * near / weight) for w in factor.weights)
             factors[k, m] = replace(factor, weights=weights, offset=offset)
@@ -157,10 +183,6 @@ class DataScales:
             below = [_power_text(names[f.variable], f.order) for f in t.factors if isinstance(f, Saturation)]
             out.append("/".join(["*".join(above) or "1", *(f"(K + {b})" for b in below)]))
         return out
-
-
-def _has_arguments(model: Model) -> bool:
-    return any(isinstance(model.terms[k].factors[m], Applied) for k, m in model.inner)
 
 
 def _node(factor: Factor, inputs: Sequence[Node]) -> tuple[Node, float]:
@@ -184,8 +206,15 @@ def _applied_text(factor: Applied, names: Sequence[str]) -> str:
 def rounded(value: float, error: float) -> float:
     """Return the simplest number that the data admit, or the value rounded to a tenth of its error."""
     found = recognised(value, max(2 * error, 1e-7 * abs(value)))
-    if found:
-        return found
+    return found or decimal(value, error)
+
+
+def decimal(value: float, error: float) -> float:
+    """Return the value rounded to a tenth of its error.
+
+    >>> decimal(0.70746771, 0.0052), decimal(0.70746771, 0.0)
+    (0.7075, 0.70746771)
+    """
     if not error > 0 or not np.isfinite(error) or not value:
         return value
     digits = 1 + max(0, int(np.floor(np.log10(abs(value))) - np.floor(np.log10(error / 10))))

@@ -17,6 +17,7 @@ from nalm.ode.dense import pruned_polynomial
 from nalm.ode.families import Space, families, polynomials
 from nalm.ode.library import library
 from nalm.ode.model import Model, Term
+from nalm.ode.noise import kind_left
 from nalm.ode.path import Path, splined
 from nalm.ode.refine import FLOOR, Fitter
 from nalm.ode.selection import Integrals, proposed
@@ -26,7 +27,6 @@ PROPOSALS, FEWER = 8, 4  # structures that are fitted, in the first restart and 
 SOON = 2  # of those of the first library, before other families are looked at
 LONGER = 20  # steps of a fit with numbers inside functions
 NOISY = 1.2  # times the noise: what is left of samples that are explained
-CLEAN = 0.05  # distance of twice an exponent from an integer
 LEAST = 1e-4  # smallest initial state of variables that are never negative, over their largest value
 
 
@@ -96,13 +96,28 @@ def searched(search: SystemSearch, restarts: int, seed: int) -> None:
     try:
         search.best = _rough(search)
         for k in range(restarts):
-            search.found.append(_restart(search, k, seed))
-            search.keep(search.found[-1])
+            found = _restart(search, k, seed)
+            if not k and reweighted(search, found):
+                found = _restart(search, 0, seed)
+            search.found.append(found)
+            search.keep(found)
             if k in (0, restarts - 1) and search.best is not extended:
                 _extend(search)
                 extended = search.best
     except TimeUpError:
         search.found += [None] * (restarts - len(search.found))
+
+
+def reweighted(search: SystemSearch, first: Shot) -> bool:
+    """Weight the samples by the noise that the first fit leaves, if that is of another kind, and begin anew."""
+    noise = search.path.noise
+    if not first.joined or (kind := kind_left(search.samples, first.states, noise)) == noise.power:
+        return False
+    search.path = splined(search.samples, kind)
+    search.samples = replace(search.samples, relative=search.path.noise.weights(search.path.nodes))
+    search.terms, search.special = library(search.signed), False
+    search.best = _rough(search)
+    return True
 
 
 def _extend(search: SystemSearch) -> None:
@@ -136,7 +151,7 @@ def _restart(search: SystemSearch, k: int, seed: int) -> Shot:
     else:
         rng, terms = np.random.default_rng([1, seed, k]), search.terms
         kept = rng.random(len(terms)) > 0.15
-        terms = [t for t, keep in zip(terms, kept, strict=True) if keep or _is_plain(t)]
+        terms = [t for t, keep in zip(terms, kept, strict=True) if keep or t.plain()]
         samples = weighted(search.samples, k, seed)
         local = Fitter(samples, search.nodes, search.scales, tuple(terms), search.check)
         models = _proposals(search, local, FEWER, lonely=search.special)
@@ -144,10 +159,6 @@ def _restart(search: SystemSearch, k: int, seed: int) -> Shot:
     tried.sort(key=local.length)
     best = min((local.shortened(s) for s in tried[:2]), key=local.length)
     return search.fitter.shortened(shoot(best.model, best.states, search.samples, search.check))
-
-
-def _is_plain(term: Term) -> bool:
-    return not term.factors and set(term.powers) <= {0.0, 1.0}
 
 
 def _proposals(
@@ -180,10 +191,10 @@ def _first_libraries(search: SystemSearch) -> list[Shot]:
     first = _proposals(search, search.fitter, PROPOSALS)
     tried = _tried(search, search.fitter, first[:SOON])
     best = min(tried, key=lambda s: s.error)
-    if best.error < FLOOR and _is_clean(best.model):
+    if best.error < FLOOR and best.model.clean():
         return tried
     tried += _dense(search)
-    if tried[-1].error < FLOOR and _is_clean(tried[-1].model):
+    if tried[-1].error < FLOOR and tried[-1].model.clean():
         return tried
     if best.joined and FLOOR < best.error < NOISY * search.path.noise.mean_square:
         return tried + _tried(search, search.fitter, first[SOON:])
@@ -206,11 +217,6 @@ def _first_libraries(search: SystemSearch) -> list[Shot]:
         if shot.error < FLOOR:
             break
     return tried
-
-
-def _is_clean(model: Model) -> bool:
-    """Tell whether all exponents are near multiples of a half."""
-    return all(abs(2 * p - round(2 * p)) < CLEAN for t in model.terms for p in t.powers)
 
 
 def _dense(search: SystemSearch) -> list[Shot]:
