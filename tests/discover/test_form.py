@@ -8,6 +8,7 @@ import pytest
 
 from nalm import NALMRegressor
 from nalm.discover.form import fit_form
+from nalm.discover.form.search import search_form, search_form_groups
 from nalm.discover.form.text import read_form
 from nalm.discover.law.expression import evaluate
 from nalm.discover.problem import Problem
@@ -157,3 +158,18 @@ def test_a_given_form_is_one_attempt_of_chance():
     problem = Problem.from_table(x, y)
     assert "as many forms were tried" in doubt_of_fit(node, 1, rows, problem)
     assert doubt_of_fit(node, 1, rows, problem, forms=1) is None
+
+
+def test_a_form_counts_declared_noise_and_refuses_units():
+    x = np.linspace(1, 5, 40)[:, None]
+    y = 2.5 * x[:, 0] ** 2 + np.random.default_rng(0).standard_normal(40)
+    share, form = 1 / np.std(y), "a*x**2"
+    assert search_form(form, x, y, ["x"], noise=share).certificate.verdict == "consistent"
+    large = search_form(form, x, y, ["x"], noise=share / 3).certificate
+    assert large.verdict == "none" and "larger than the declared noise" in large.tested
+    assert search_form(form, x, y, ["x"], noise=0).certificate.verdict == "none"
+    assert search_form(form, x, 2.5 * x[:, 0] ** 2, ["x"], noise=0).certificate.verdict == "exact"
+    with pytest.raises(NALMError, match=r"no units of measurement, got m, kg: leave them out"):
+        search_form(form, x, y, ["x"], x_units=["m", "kg"])
+    with pytest.raises(NALMError, match="got J"):
+        search_form_groups(form, x, y, np.repeat(["p", "q"], 20), ["x"], y_unit="J")

@@ -180,3 +180,40 @@ def test_conditions_on_the_form_hold_in_groups_too():
     assert "u" in kept.laws_[0].inputs
     bare = NALMRegressor(stages=["additive", "power"], without=["t"]).fit(x, y, ["t", "u"], groups=SAMPLES)
     assert bare.laws_[0].inputs[0] == "u" and not bare.certificate_
+
+
+LONG = np.tile(np.linspace(0.5, 8, 12), 3)[:, None]
+OF_LONG = np.repeat(list("pqr"), 12)
+SIZES = np.repeat([3.0, 5.25, 8.1], 12)
+
+
+def in_groups(y, rows=slice(None), stages=("power", "polynomial"), **options):
+    return search_groups(
+        LONG[rows], y[rows], OF_LONG[rows], ["t"], stages=list(stages), **options
+    ).certificate
+
+
+def test_a_law_of_groups_is_exact_where_it_holds_to_rounding_in_each_of_them():
+    y = SIZES * LONG[:, 0] ** 1.5
+    exact = in_groups(y)
+    assert exact.verdict == "exact" and exact.tested.endswith("float64 on 36 rows in 3 groups.")
+    off = y.copy()
+    off[20] *= 1 + 1e-12
+    assert in_groups(off).verdict != "exact"
+    few = np.tile(np.arange(12) < 6, 3)
+    assert in_groups(y, few).verdict == "consistent"
+
+
+@pytest.mark.parametrize(
+    "curve", [lambda t: np.sin(1e-3 * t), lambda t: np.cosh(t / 100), lambda t: np.log(t + 1e4), np.floor]
+)
+def test_no_law_of_groups_is_exact_where_none_is_true(curve):
+    assert in_groups(SIZES * curve(LONG[:, 0])).verdict != "exact"
+
+
+def test_declared_noise_counts_in_groups():
+    y = noisy(SIZES * LONG[:, 0] ** 1.5, 1.0)
+    share = 1.0 / np.std(y)
+    assert in_groups(y, stages=["power"], noise=share).verdict in ("consistent", "undecided")
+    assert "larger than the declared noise" in in_groups(y, stages=["power"], noise=share / 3).tested
+    assert "no noise is admitted" in in_groups(y, stages=["power"], noise=0).tested

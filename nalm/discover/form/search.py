@@ -18,7 +18,7 @@ from nalm.discover.form.fit import FormFit, fit_form
 from nalm.discover.form.groups import fit_rows_of_groups
 from nalm.discover.form.text import Form
 from nalm.discover.grouped.law import Group, Groups, checked_labels
-from nalm.discover.grouped.verdict import certificate_of_groups
+from nalm.discover.grouped.verdict import beyond_noise, certificate_of_groups
 from nalm.discover.law import Law
 from nalm.discover.law.expression import Array, Node, evaluate, numbers
 from nalm.discover.law.names import check_names
@@ -50,8 +50,14 @@ def search_form(
     x_err: Any = None,
     digits: Digits | None = None,
     bootstrap: int = 0,
+    noise: float | None = None,
+    x_units: Sequence[str] | None = None,
+    y_unit: str | Sequence[str] | None = None,
 ) -> Discovery:
     """Fit the parameters of a form to a table, and test what can be said about the law.
+
+    ``noise`` is that of ``search``: a level that the residual must not exceed, or 0 for an exact law only. Units of
+    measurement are refused, because the parameters of a form have whatever units it needs.
 
     >>> rows = np.random.default_rng(0).uniform(1, 3, (40, 2))
     >>> found = search_form("k*v**p/m", rows, 7.252 * rows[:, 0] ** 2 / rows[:, 1], ["v", "m"])
@@ -59,7 +65,9 @@ def search_form(
     7.252*v**2/m exact ['k', 'p']
     """
     began = time.monotonic()
-    problem = Problem.from_table(x, y, seed=seed).with_errors(y_err, sample_weight, digits, x_err, bootstrap)
+    _refuse_units(x_units, y_unit)
+    problem = Problem.from_table(x, y, seed=seed, noise=noise)
+    problem = problem.with_errors(y_err, sample_weight, digits, x_err, bootstrap)
     names = check_names(names, problem.inputs)
     rows = Observations.of(problem, ALL)
     found = _fitted(form, rows, names, problem)
@@ -74,12 +82,13 @@ def search_form(
         law, certificate = Law(node, names), certify(node, problem, names)
         value = evaluate(node, rows.x)
         error = float(np.sqrt(np.mean((rows.y - value) ** 2))) / (float(np.std(rows.y)) or 1.0)
-        if not certificate:
+        if not certificate and noise != 0:
             words: str | None
             if _holds_as_printed(node, len(found.constants), rows, problem):
                 verdict, words = Verdict.PRINTED, f"the law holds to the printed digits on {len(rows):,} rows"
             else:
-                words = doubt_of_fit(node, len(found.constants), rows, problem, forms=1)
+                words = beyond_noise(rows.y - value, len(found.constants), problem)
+                words = words or doubt_of_fit(node, len(found.constants), rows, problem, forms=1)
                 verdict = Verdict.CONSISTENT if words is None else Verdict.NONE
                 words = words or f"{looks_like_noise(rows, found.scatter)}. {GIVEN}"
             certificate = Certificate(
@@ -87,9 +96,9 @@ def search_form(
                 f"{words}.",
                 0,
                 error,
-                error,
+                float(noise or error),
                 problem.precision,
-                None,
+                noise,
                 domain_of(node, problem, names),
             )
     known = list(found.constants.values())
@@ -104,6 +113,14 @@ def search_form(
     constants = tuple(replace(c, name=name) for name, c in zip(found.constants, known, strict=True))
     only = Candidate(law, error, "form", certificate, 0.0, constants, _uncertainty(found, rows))
     return Discovery(law, certificate, [only], "form", time.monotonic() - began)
+
+
+def _refuse_units(x_units: Sequence[str] | None, y_unit: str | Sequence[str] | None) -> None:
+    if given := x_units or y_unit:
+        listed = given if isinstance(given, str) else ", ".join(given)
+        raise NALMError(
+            f"A form takes no units of measurement, got {listed}: leave them out, its parameters have those it needs."
+        )
 
 
 def _holds_as_printed(node: Node, fitted: int, rows: Observations, problem: Problem) -> bool:
@@ -159,8 +176,13 @@ def search_form_groups(
     sample_weight: Any = None,
     x_err: Any = None,
     bootstrap: int = 0,
+    noise: float | None = None,
+    x_units: Sequence[str] | None = None,
+    y_unit: str | Sequence[str] | None = None,
 ) -> Discovery:
     """Fit a form to groups of rows; parameters that differ between groups are further inputs of the law.
+
+    ``noise`` and units are those of ``search_form``.
 
     >>> t = np.tile(np.linspace(0.5, 6, 12), 2)[:, None]
     >>> y = np.repeat([2.0, 5.0], 12) * np.exp(-0.4 * t[:, 0]) + 0.01 * np.sin(9 * t[:, 0])
@@ -169,15 +191,17 @@ def search_form_groups(
     ('N',)
     """
     began = time.monotonic()
-    whole = Problem.from_table(x, y, seed=seed).with_errors(y_err, sample_weight, None, x_err, bootstrap)
+    _refuse_units(x_units, y_unit)
+    whole = Problem.from_table(x, y, seed=seed, noise=noise)
+    whole = whole.with_errors(y_err, sample_weight, None, x_err, bootstrap)
     names = check_names(names, whole.inputs)
     rows = in_table_order(whole)
     labels = checked_labels(groups, len(rows))
     found = fit_rows_of_groups(form, rows, names, labels, seed=seed, bootstrap=bootstrap)
     own = tuple(n for n in found.form.parameters if n not in found.shared)
     common = replace(found.form, columns=(*names, *own), parameters=tuple(found.shared))
-    noise = NoiseKind.RELATIVE if found.form.of_logarithm else rows.noise
-    rows = replace(rows, noise=noise)
+    kind = NoiseKind.RELATIVE if found.form.of_logarithm else rows.noise
+    rows = replace(rows, noise=kind)
     parts = {}
     for label, numbers_of in found.own.items():
         values, node = found.values(label), found.form.node(found.values(label))
@@ -192,7 +216,7 @@ def search_form_groups(
     which = np.array([kinds.index(label) for label in labels])
     first = Candidate(law, np.nan, "form", None, 0.0, constants, None, Groups(own, parts))
     count = len(rows) - found.left
-    certificate = certificate_of_groups(first, whole, which, noise, found.scatter, count)
+    certificate = certificate_of_groups(first, whole, which, kind, found.scatter, count)
     if certificate:
         certificate = replace(certificate, tested=f"{certificate.tested} {GIVEN}.")
     first = replace(first, certificate=certificate, error=certificate.error)

@@ -51,13 +51,14 @@ def search_groups(
     without: Sequence[str] = (),
     exponents: str = "any",
     functions: Sequence[str] | None = None,
+    noise: float | None = None,
     watch: Watch | None = None,
 ) -> Discovery:
     """Find one law for groups of rows, with numbers that all share and numbers that each group has of its own.
 
     ``groups`` holds a label for each row. Own constants are further inputs of the law, called a, b, ...;
-    ``found.candidates[0].groups`` has their values and intervals for every group. Units of measurement, errors and
-    conditions on the form of the law are those of ``search``; own constants have no unit, as all numbers.
+    ``found.candidates[0].groups`` has their values and intervals for every group. Units of measurement, errors,
+    ``noise`` and conditions on the form of the law are those of ``search``; own constants have no unit, as all numbers.
 
     >>> t = np.tile(np.linspace(0.5, 6, 12), 2)[:, None]
     >>> which = np.repeat(["old", "new"], 12)
@@ -69,7 +70,9 @@ def search_groups(
     """
     began = time.monotonic()
     end = np.inf if max_time is None else began + 0.95 * max_time
-    whole = Problem.from_table(x, y, seed=seed, max_time=max_time, x_units=x_units, y_unit=y_unit)
+    whole = Problem.from_table(
+        x, y, seed=seed, noise=noise, max_time=max_time, x_units=x_units, y_unit=y_unit
+    )
     whole = whole.with_errors(y_err, sample_weight, None, x_err, bootstrap)
     names = check_names(names, whole.inputs)
     conditions = Constraints.of(names, contains, without, exponents, functions)

@@ -5,14 +5,17 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.special import chdtrc
 
-from nalm.discover.certificate import Certificate, domain_of
+from nalm.discover.certificate import Certificate, certify, domain_of
+from nalm.discover.certificate.lack_of_fit import MARGIN as SLACK
+from nalm.discover.certificate.lack_of_fit import SIGNIFICANT
 from nalm.discover.certificate.verdict import Verdict
 from nalm.discover.discovery import Candidate
 from nalm.discover.grouped.choice import Chosen
 from nalm.discover.grouped.law import Group, Groups, own_names, with_inputs, with_numbers
 from nalm.discover.law import Law
-from nalm.discover.law.expression import Array
+from nalm.discover.law.expression import Array, evaluate, numbers
 from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem
 from nalm.discover.selection.answer import NAMED
@@ -24,6 +27,7 @@ from nalm.discover.selection.rounding import shortened
 from nalm.discover.selection.rows import NoiseKind, Observations
 from nalm.discover.selection.words import looks_like_noise
 
+MARGIN = 4  # rows of a group beyond two for each number of its law: fewer show nothing exactly
 ROUNDING = 1e-9  # of the spread of y: a law that leaves less holds on every row
 
 
@@ -87,12 +91,27 @@ def certificate_of_groups(
         columns=[*whole.columns, *varied],
         x_error=None if whole.x_error is None else np.column_stack([whole.x_error, 0 * own]),
     )
+    if _exact(groups, whole, which):
+        every = len(whole.order)
+        return Certificate(
+            Verdict.EXACT,
+            f"the law holds to the rounding of {whole.precision} on {every:,} rows in {len(groups.groups)} groups.",
+            0,
+            0.0,
+            1.0,
+            whole.precision,
+            whole.noise,
+            domain_of(law.expression, problem, law.names),
+        )
     rows = Observations.of(problem, len(whole.order)).effective(law.expression)
     rows = replace(rows, noise=noise, error=np.ones(len(rows)) if noise == NoiseKind.RELATIVE else rows.error)
     with np.errstate(all="ignore"):
         off = float(np.sqrt(np.mean(rows.residual(law.expression) ** 2)))
         off /= float(np.std(rows.target / rows.error)) or 1.0
         words = None if off < ROUNDING else doubt_of_fit(law.expression, count, rows, problem)
+        if whole.noise is not None:
+            left = rows.y - evaluate(law.expression, rows.x)
+            words = beyond_noise(left, count, problem) or words
     fine = f"what the law leaves is below {ROUNDING:g} of y on {len(rows):,} rows"
     tested = words or (fine if off < ROUNDING else looks_like_noise(rows, scatter))
     return Certificate(
@@ -107,10 +126,41 @@ def certificate_of_groups(
     )
 
 
+def beyond_noise(left: Array, count: int, problem: Problem) -> str | None:
+    """Test what a law with so many fitted numbers leaves of y against the noise that is declared; 0 admits none."""
+    if problem.noise is None:
+        return None
+    if not problem.noise:
+        return "the law is not exact, and no noise is admitted"
+    size = SLACK * problem.noise * float(np.std(np.concatenate([problem.y, problem.held_y])))
+    p = float(chdtrc(max(len(left) - count, 1), np.sum((left / size) ** 2)))
+    return f"the residual is larger than the declared noise (p = {p:.1g})" if p < SIGNIFICANT else None
+
+
+def _exact(groups: Groups, whole: Problem, which: Any) -> bool:
+    """Tell whether the law of every group, with its own constants, is exact on the rows of that group alone.
+
+    Each group must have clearly more rows than its law has numbers, and pass all tests of a single table.
+    """
+    which = np.asarray(which)[whole.order]
+    x, y = np.concatenate([whole.x, whole.held_x]), np.concatenate([whole.y, whole.held_y])
+    y = y.astype(np.float32) if whole.precision == "float32" else y
+    for g, group in enumerate(groups.groups.values()):
+        rows = which == g
+        if rows.sum() < MARGIN + 2 * len(numbers(group.node)):
+            return False
+        with np.errstate(all="ignore"):
+            if not certify(group.node, Problem.from_table(x[rows], y[rows], seed=whole.seed)):
+                return False
+    return True
+
+
 def with_rivals(certificate: Certificate, laws: Sequence[Candidate]) -> Certificate:
     """Name the laws with no more numbers that the data cannot tell from the first one: its form is then undecided."""
     most = _count(laws[0])
     others = tuple(str(c.law) for c in laws[1:] if c.worse < RIVAL and _count(c) <= most)[:NAMED]
+    if certificate.verdict == Verdict.EXACT:
+        return certificate
     if not others or not certificate:
         return replace(certificate, alternatives=others)
     tested = f"{certificate.tested} Other forms explain the rows as well."
