@@ -1,9 +1,9 @@
 """Output of ``nalm fit`` as JSON and as content of its page; parts serve ``nalm ode``."""
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nalm.cli.fit_words import format_share, short, with_interval
 from nalm.operating_system import json_number
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ def _candidates(found: "NALMRegressor", k: int) -> list[dict[str, Any]]:
             "stage": e.stage,
             "verdict": e.verdict,
             "worse": json_number(e.worse),
+            "score": json_number(e.score),
             "constants": [_constant(c) for c in e.constants],
         }
         for e in found.found_[k].equations[1 : SHOWN + 1]
@@ -109,15 +110,6 @@ def certainty(law: dict[str, Any]) -> list[str]:
     return sentences
 
 
-def short(formula: str) -> str:
-    """Shorten the numbers of a formula to six digits, for tables.
-
-    >>> short("2.0060666807*sqrt(x1) - 0.5")
-    '2.00607*sqrt(x1) - 0.5'
-    """
-    return re.sub(r"\b\d+\.\d+(e[+-]?\d+)?", lambda m: f"{float(m[0]):.6g}", formula)
-
-
 def values(found: "NALMRegressor", table: "Table", k: int) -> "tuple[np.ndarray, np.ndarray]":
     """Return the target and the predictions of the law; NaN where their difference overflows."""
     import numpy as np
@@ -139,21 +131,6 @@ def explained_share(y: "np.ndarray", predicted: "np.ndarray") -> float | None:
     return json_number(share)
 
 
-def format_share(share: float | None) -> str:
-    """Format a share of the variance as a sentence.
-
-    >>> [format_share(0.123), format_share(0.99987), format_share(1.0), format_share(-3.0), format_share(None)]
-    ['The law explains 12% of the variance.', 'The law explains 99.987% of the variance.',
-     'The law explains all of the variance.', 'The law explains none of the variance.', '']
-    """
-    if share is None:
-        return ""
-    zeros = re.match("0*", f"{1 - share:.9f}"[2:])  # decimals of the unexplained share
-    digits = len(zeros[0]) if zeros else 0
-    word = "none" if share <= 0 else "all" if share > 1 - 1e-9 else f"{100 * share:.{digits}f}%"
-    return f"The law explains {word} of the variance."
-
-
 def along_column(found: "NALMRegressor", table: "Table", k: int) -> "tuple[int, np.ndarray] | None":
     """Return the only column that a law uses and rows along its range; None if it uses several or none."""
     import numpy as np
@@ -168,6 +145,34 @@ def along_column(found: "NALMRegressor", table: "Table", k: int) -> "tuple[int, 
     return used[0], grid
 
 
+def covered(found: "NALMRegressor", table: "Table", law: dict[str, Any], k: int) -> str:
+    """Say how many measurements lie in the 95% intervals of their predictions; empty if there are no intervals."""
+    import numpy as np
+
+    ends = _intervals(found, table, law, k)
+    if ends is None:
+        return ""
+    y, predicted = values(found, table, k)
+    seen = np.isfinite(predicted) & np.isfinite(ends).all(1)
+    inside = seen & (ends[:, 0] <= y) & (y <= ends[:, 1])
+    return (
+        f"{inside.sum():,} of {seen.sum():,} measurements lie in their 95% intervals." if seen.any() else ""
+    )
+
+
+def _intervals(
+    found: "NALMRegressor", table: "Table", law: dict[str, Any], k: int, rows: "np.ndarray | None" = None
+) -> "np.ndarray | None":
+    """Return the intervals of new measurements on the rows of the table, or on others; None if not known or none."""
+    import numpy as np
+
+    fitted = found.found_[k]
+    if law["verdict"] == "exact" or (fitted.uncertainty is None and fitted.groups is None):
+        return None
+    with np.errstate(all="ignore"):
+        return fitted.interval(table.x, table.labels) if rows is None else fitted.interval(rows)
+
+
 def _figures(found: "NALMRegressor", table: "Table", law: dict[str, Any], k: int) -> dict[str, Any]:
     """Return the figures of a law: with intervals unless it is exact, and over its column if it has one only."""
     import numpy as np
@@ -175,12 +180,11 @@ def _figures(found: "NALMRegressor", table: "Table", law: dict[str, Any], k: int
     from nalm.report import fit_page
 
     fitted, curve = found.found_[k], None
-    known = law["verdict"] != "exact" and (fitted.uncertainty is not None or fitted.groups is not None)
     with np.errstate(all="ignore"):
-        ends = fitted.interval(table.x, table.labels) if known else None
+        ends = _intervals(found, table, law, k)
         if (along := along_column(found, table, k)) is not None:
             i, grid = along
-            band = fitted.interval(grid) if known else None
+            band = _intervals(found, table, law, k, grid)
             curve = fit_page.Curve(table.names[i], table.x[:, i], grid[:, i], fitted.predict(grid), band)
     front = [(e.size, json_number(e.error), short(e.formula)) for e in fitted.equations[: SHOWN + 1]]
     return fit_page.figures(law["target"], *values(found, table, k), ends, curve, front)
@@ -197,6 +201,9 @@ def page_content(found: "NALMRegressor", table: "Table", result: dict[str, Any])
             "mathml": fit_page.mathml(found.laws_[k].sympy()),
             "certainty": certainty(law),
             "figures": _figures(found, table, law, k),
+            "candidates": [
+                c | {"numbers": [with_interval(n) for n in c["constants"]]} for c in law["candidates"]
+            ],
         }
         for k, law in enumerate(result.get("laws", [result]))
     ]

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from nalm.cli import screen
-from nalm.cli.fit_output import along_column, certainty, format_share, short, values
+from nalm.cli.fit_output import along_column, certainty, covered, values
+from nalm.cli.fit_words import format_share, short
 
 if TYPE_CHECKING:
     from nalm.cli.tabular import Table
+    from nalm.discover.discovery import FittedLaw
     from nalm.discover.regressor import NALMRegressor
 
 WIDE = 72  # columns of a terminal in which the verdicts of other laws have room
@@ -79,6 +81,8 @@ def print_result(found: "NALMRegressor", table: "Table", result: dict[str, Any])
             left = textplot.scatter(table.x[:, i], y, curve=curve, title=title, braille=braille)
         right = textplot.scatter(y, y - predicted, title=f"{name} - law, over {name}", braille=braille)
         side_by_side(left, right)
+        if along is None and (sentence := covered(found, table, law, k)):
+            typer.echo(fill(sentence))
 
 
 def print_groups(groups: dict[str, list[dict[str, Any]]], boxes: bool) -> None:
@@ -99,10 +103,24 @@ def print_groups(groups: dict[str, list[dict[str, Any]]], boxes: bool) -> None:
     screen.show(grid, Console(width=columns(), emoji=False))
 
 
-def print_code(code: str | list[str]) -> None:
-    """Print a law as source to paste, or the laws of several targets."""
-    for text in [code] if isinstance(code, str) else code:
-        typer.echo(f"\n{text.rstrip()}")
+def print_code(code: str | list[str], found: "NALMRegressor | None" = None) -> None:
+    """Print a law as source to paste, or the laws of several targets; of ``found`` say which cell is which column."""
+    for k, text in enumerate([code] if isinstance(code, str) else code):
+        above = "" if found is None else fill(cells(found.found_[k])) + "\n"
+        typer.echo(f"\n{above}{text.rstrip()}")
+
+
+def cells(found: "FittedLaw") -> str:
+    """Say which cells the formula of a spreadsheet takes the columns and the own constants of groups from."""
+    from nalm.discover.law.code import excel_cells
+
+    own = () if found.groups is None else found.groups.names
+    where = {n: cell for n, cell in excel_cells(found.law).items() if n in found.law.inputs}
+    listed = [
+        f"{cell} is {n}" + (", the own constant of its group" if n in own else "")
+        for n, cell in where.items()
+    ]
+    return f"In the formula {'; '.join(listed)}." if listed else "The formula has no column."
 
 
 def columns() -> int:

@@ -19,6 +19,7 @@ from nalm.discover.selection.intervals import FittedNumber, Uncertainty
 from nalm.errors import NALMError, unknown
 
 SELECT = ("evidence", "knee", "accurate")  # besides a place: how a law of the front is taken
+ROUNDING = 2.0**-53  # the error of an exact law counts as no less
 KNEE = 1.5  # times the smallest error of the front: a law with more is not taken for its knee
 
 
@@ -115,6 +116,8 @@ class Equation(NamedTuple):
 
     Under noise, the error is that with each row left out, ``worse`` is the evidence that it lacks beside the first
     one (-2 log likelihood and price: 6 is strong), ``constants`` are its fitted numbers with their intervals.
+    ``score`` is how much the logarithm of the error falls per added symbol, from the next smaller law of the front with
+    a smaller error than all before it, as in PySR: 0 for the smallest law, and where the error does not fall.
     """
 
     formula: str
@@ -124,6 +127,25 @@ class Equation(NamedTuple):
     verdict: str = ""  # empty: not tested
     worse: float = 0.0
     constants: tuple[FittedNumber, ...] = ()
+    score: float = 0.0
+
+
+def scores(laws: Sequence[tuple[int, float]]) -> list[float]:
+    """Return the scores of laws, given by their sizes and errors.
+
+    >>> [round(s, 3) for s in scores([(5, 0.1), (1, 1.0), (7, 0.2), (9, 0.05)])]
+    [0.576, 0.0, 0.0, 0.173]
+    """
+    found = [0.0] * len(laws)
+    order = sorted((k for k, (_, e) in enumerate(laws) if np.isfinite(e)), key=lambda k: laws[k])
+    best = order[:1]
+    for k in order[1:]:
+        size, error = laws[best[-1]]
+        if laws[k][1] < error:
+            fall = np.log(max(error, ROUNDING) / max(laws[k][1], ROUNDING))
+            found[k] = float(fall / max(laws[k][0] - size, 1))
+            best.append(k)
+    return found
 
 
 @dataclass(frozen=True)
@@ -154,13 +176,14 @@ class FittedLaw:
 
     @property
     def equations(self) -> list[Equation]:
-        """The candidates as text, best first."""
-        return [
+        """The candidates as text, best first, with their scores."""
+        listed = [
             c
             if isinstance(c, Equation)
             else Equation(str(c.law), c.size, c.error, c.stage, c.verdict, c.worse, c.constants)
             for c in self.considered
         ]
+        return [e._replace(score=s) for e, s in zip(listed, scores([e[1:3] for e in listed]), strict=True)]
 
     def predict(self, x: Array, labels: Any = None) -> Array:
         """Evaluate the law on every row."""

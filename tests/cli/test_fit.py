@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from nalm import cli
+from nalm import NALMRegressor, cli
 from nalm.cli import fit as commands
 from nalm.cli import fit_screen
 from nalm.errors import NALMError
@@ -60,6 +60,29 @@ def test_the_law_is_printed_as_source_to_paste():
         assert part in text
 
 
+def test_the_cells_of_a_formula_are_named_above_it(tmp_path, capsys):
+    t, which = np.tile(np.linspace(1, 4, 9), 2), np.repeat(["old", "new"], 9)
+    y = (
+        np.where(which == "old", 2.0, 5.0)
+        * t**2
+        * np.exp(0.02 * np.random.default_rng(1).standard_normal(18))
+    )
+    found = NALMRegressor(stages=["power"]).fit(t[:, None], y, ["t"], groups=which)
+    fit_screen.print_code(found.to_excel(), found)
+    said = capsys.readouterr().out.splitlines()
+    assert said == ["", "In the formula A2 is t; B2 is a, the own constant of its group.", "=B2*A2^(2)"]
+
+
+def test_several_columns_have_a_line_on_how_many_measurements_lie_in_their_intervals(tmp_path, ab):
+    y = 3 * ab[0] * ab[1] * np.exp(0.02 * np.random.default_rng(0).standard_normal(120))
+    path = table(tmp_path / "d.csv", a=ab[0], b=ab[1], y=y)
+    said = run("fit", path, "--target", "y", "--form", "k*a*b").stdout
+    count = re.search(r"^(\d+) of 120 measurements lie in their 95% intervals\.$", said, re.M)
+    assert count and 105 <= int(count[1]) <= 120
+    exact = run("fit", table(tmp_path / "e.csv", a=ab[0], b=ab[1], y=ab[0] * ab[1]), "--target", "y").stdout
+    assert "exact: " in exact and "measurements lie" not in exact
+
+
 def test_the_pendulum_example_gives_its_law():
     result = run("fit", PENDULUM, "--target", "period")
     assert re.search(r"period = 2\.00606\d*\*sqrt\(length\)", result.stdout)
@@ -90,7 +113,7 @@ def test_json_holds_everything_and_is_alone_on_standard_output():
     )
     assert found["python"].endswith("*length**0.5") and "sqrt{length}" in found["latex"]
     assert found["r2"] == pytest.approx(1) and found["seconds"] < 60
-    keys = {"formula", "size", "error", "stage", "verdict", "worse", "constants"}
+    keys = {"formula", "size", "error", "stage", "verdict", "worse", "score", "constants"}
     assert all(set(c) == keys for c in found["candidates"])
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from nalm import NALMError, NALMRegressor
 from nalm.discover import search
+from nalm.discover.discovery import scores
 from nalm.discover.selection.structure import structure
 
 STAGES = ["additive", "power", "ratio", "polynomial", "powersum", "scratchpad"]
@@ -67,3 +68,24 @@ def test_a_choice_that_is_none_is_one_sentence(which, sentence):
     x = np.random.default_rng(0).uniform(1, 5, (20, 1))
     with pytest.raises(NALMError, match=sentence):
         NALMRegressor(select=which, stages=["additive"]).fit(x, 2 * x[:, 0])
+
+
+def test_a_score_is_the_fall_of_the_error_per_symbol_and_survives_a_file(tmp_path):
+    x = np.random.default_rng(0).uniform(1, 4, (60, 2))
+    y = 2.31 * x[:, 0] ** 1.5 / x[:, 1] * np.exp(0.03 * np.random.default_rng(1).standard_normal(60))
+    found = NALMRegressor(stages=STAGES, max_time=20).fit(x, y)
+    laws = sorted(found.equations_, key=lambda e: (e.size, e.error))
+    assert laws[0].score == 0 and len(laws) > 2
+    fall = np.log(laws[0].error / laws[1].error) / (laws[1].size - laws[0].size)
+    assert laws[1].score == pytest.approx(fall) and all(e.score >= 0 for e in laws)
+    assert max(laws, key=lambda e: e.score).formula == found.formula_
+    found.save(tmp_path / "law.json")
+    assert [e.score for e in NALMRegressor.load(tmp_path / "law.json").equations_] == [
+        e.score for e in found.equations_
+    ]
+    assert scores([(1, 1.0), (3, 0.0), (4, np.nan), (5, 0.5)]) == [
+        0.0,
+        pytest.approx(53 * np.log(2) / 2),
+        0.0,
+        0.0,
+    ]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy
 
-from nalm.cli import fit_output
+from nalm.cli import fit_output, fit_words
 from nalm.discover.certificate.verdict import LAW_MEANING
 from nalm.errors import NALMError
 from nalm.report import fit_page as pages
@@ -30,7 +30,7 @@ def page(target="y", column="a", rows=100, verdict="exact"):
         "meaning": LAW_MEANING[verdict],
         "domain": {"a": [1.0, 2.0]},
         "renamed": {"a": column} if column != "a" else {},
-        "explained": fit_output.format_share(0.5),
+        "explained": fit_words.format_share(0.5),
         "certainty": fit_output.certainty({"constants": [TWO], "offered": [], "alternatives": ["a + 1"]}),
         "candidates": [{"formula": column, "size": 1, "error": None, "stage": "additive"}],
         "mathml": pages.mathml(2 * sympy.sqrt(sympy.Symbol("a"))),
@@ -79,6 +79,13 @@ def test_a_law_without_a_finite_prediction_has_an_empty_figure():
 def test_the_page_says_how_well_the_numbers_are_known_and_which_forms_fit_as_well():
     text = pages.render(page())
     assert "2 is in [1.98, 2.02] with 95% confidence." in text and "cannot tell it from: a + 1" in text
+
+
+def test_the_page_lists_the_numbers_of_every_law_with_their_intervals():
+    other = {"formula": "2*a", "size": 3, "error": 0.1, "stage": "power", "worse": 7.0, "score": 0.25}
+    law = page()["laws"][0] | {"candidates": [other | {"numbers": [fit_words.with_interval(TWO)]}]}
+    text = pages.render(page() | {"laws": [law]})
+    assert '<span class="number">2.000 ± 0.020</span>' in text and "<td>0.25</td>" in text
 
 
 def test_a_page_that_cannot_be_written_is_reported(tmp_path):

@@ -60,10 +60,15 @@ def to_excel(law: Law, cells: Sequence[str] | None = None) -> str:
     >>> to_excel(Law(Power((Input(0), Input(1)), (1.0, -2.0), 2.5), ("a", "b")))
     '=(5/2)*A2*B2^(-2)'
     """
-    names = [f"{_column(i)}2" for i in range(len(law.names))] if cells is None else list(cells)
+    names = list(excel_cells(law).values()) if cells is None else list(cells)
     if len(names) != len(law.names):
         raise NALMError(f"The law has {len(law.names)} inputs, got {len(names)} cells.")
     return "=" + _Excel(dict(zip(_symbols(law), names, strict=True))).doprint(_precise(law))
+
+
+def excel_cells(law: Law) -> dict[str, str]:
+    """Return the cell of each input in the formula of ``to_excel``."""
+    return {name: f"{_column(i)}2" for i, name in enumerate(law.names)}
 
 
 def _symbols(law: Law) -> list[sympy.Symbol]:
