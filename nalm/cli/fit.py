@@ -125,7 +125,7 @@ def fit(
     fit_screen.print_result(found, table, result)
     for wanted, language in ((latex, "latex"), (python, "python"), (excel, "excel"), (c, "c")):
         if wanted:
-            fit_screen.print_code(getattr(found, f"to_{language}")())
+            fit_screen.print_code(getattr(found, f"to_{language}")(), found if language == "excel" else None)
     for path, what in ((save, "The law"), (html, "The page")):
         if path is not None:
             typer.echo(f"{what} is in {path}.")

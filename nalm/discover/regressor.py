@@ -203,6 +203,7 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
                     "A form has its columns, exponents and functions already: leave conditions on them out."
                 )
             form = with_constants(self.form, self.constants, self.names_)
+            about |= {"noise": self.noise, "x_units": self.X_units, "y_unit": unit}
             if groups is not None:
                 return search_form_groups(form, x, y, groups, self.names_, **about).selected(self.select)
             return search_form(form, x, y, self.names_, digits=digits, **about).selected(self.select)
@@ -218,7 +219,7 @@ class NALMRegressor(FittedLaws, RegressorMixin, BaseEstimator):  # type: ignore[
             "watch": print_line if self.verbose else None,
         }
         if groups is not None:
-            found = search_groups(x, y, groups, self.names_, **about)
+            found = search_groups(x, y, groups, self.names_, noise=self.noise, **about)
         else:
             found = search(x, y, self.names_, noise=self.noise, digits=digits, n_jobs=self.n_jobs, **about)
         return found.selected(self.select)
