@@ -15,9 +15,9 @@ from future_runs import (
     paired,
     seeds_of,
     selection,
-    wide,
     without_threshold,
 )
+from future_scientific import factors, wide
 from tables import table
 
 from nalm.config import Case, Task
@@ -295,6 +295,7 @@ TABLES = {
     "future_division_penalty": penalised,
     "future_scientific": scientific,
     "future_wide": wide,
+    "future_factors": factors,
     "future_selection": selection,
     "future_codes": codes,
     "future_coefficients": coefficients,

@@ -9,6 +9,7 @@ import numpy as np
 from future import chapter, compared, distribution, exchanges, noise_pairs, own_pairs, scientific_pairs
 from future_division import NAME, PENALISED
 from future_runs import commonest, composed, counted, modelled, read, reader, weighed
+from future_scientific import FACTORS
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -69,9 +70,14 @@ def penalised(found: Found = None) -> Figure:
 
 
 def scientific() -> Figure:
-    """Draw the shares of logarithms and of scientific encoding, by loss and range."""
+    """Draw the shares of logarithms and of scientific encoding, by loss and range, and of a hundred factors."""
     both = [m for pair in scientific_pairs() for m in pair]
-    return _dots([(f"loss {m.recipe.loss}", m.unit, m.train, m.success) for m in both], SOLVED)
+    points = [(f"loss {m.recipe.loss}", m.unit, m.train, m.success) for m in both]
+    points += [
+        (f"loss {t.case.recipe.loss}", unit_of(t.case), f"{t.case.train}, 100 factors", t.success)
+        for t in counted(FACTORS)
+    ]
+    return _dots(points, SOLVED)
 
 
 def selection(found: Found = None) -> Figure:

@@ -9,9 +9,7 @@ from pathlib import Path
 from tables import table
 
 from nalm.config import Case
-from nalm.config.labels import loss_of, unit_of
 from nalm.experiments.future.selection import WAYS
-from nalm.formulas.truth import right
 from nalm.results import files as shipped
 from nalm.results import tally_files
 from nalm.results.runs import Outcome
@@ -204,38 +202,6 @@ def invalid(found: Sequence[Tally] | None = None) -> str:
         words = f"`{case.model[0].unit}`", f"`{case.recipe.loss}`", f"`{case.train}`"
         lines.append((*words, share(tally), p, f"{lost:,} of {tally.runs:,}", rest))
     head = ("unit", "loss", "numbers", "solved", "p", "ended in not-a-number", "other formulas")
-    return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
-
-
-def wide(found: Sequence[Tally] | None = None, runs: Sequence[Outcome] | None = None) -> str:
-    """Return errors and right formulas of the cases of scientific encoding whose threshold is infinite."""
-    name, lines = "beyond/scientific", []
-    path = RESULTS / f"{name}.csv"
-    if runs is None:
-        runs = shipped.read(path) if path.is_file() else []
-    found = [t for t in (counted(name) if found is None else found) if t.thresholds[1] == math.inf]
-    exact: dict[Case, dict[int, bool]] = {}
-    for o in runs:
-        exact.setdefault(o.case, {})[o.seed] = right(o.case, o.seed, o.formula)
-    first: dict[str, Tally] = {}
-    tests: list[float | None] = []
-    for tally in found:
-        one = first.setdefault(loss_of(tally.case), tally)
-        mine = exact.get(tally.case, {})
-        tests.append(None if one is tally else paired(exact.get(one.case, {}), mine, len(mine)))
-    corrected = iter(holm([p for p in tests if p is not None]))
-    for tally, p in zip(found, tests, strict=True):
-        middle, mine = tally.errors["test"].median, exact.get(tally.case, {})
-        lines.append(
-            (
-                *(f"`{loss_of(tally.case)}`", f"`{unit_of(tally.case)}`"),
-                f"{middle.estimate:.1e} [{middle.low:.1e}, {middle.high:.1e}]",
-                f"{tally.not_finite:,} of {tally.runs:,}",
-                f"{sum(mine.values())} of {len(mine)}",
-                "" if p is None else f"{next(corrected):.2g}",
-            )
-        )
-    head = ("loss", "unit", "median test error", "not finite", "right formula", "p")
     return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
 
 

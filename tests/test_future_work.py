@@ -26,7 +26,14 @@ def future(monkeypatch):
     import future as found
 
     yield found
-    for name in {"future", "future_division", "future_figures", "future_runs", "tables"} - before:
+    for name in {
+        "future",
+        "future_division",
+        "future_figures",
+        "future_runs",
+        "future_scientific",
+        "tables",
+    } - before:
         sys.modules.pop(name, None)
 
 

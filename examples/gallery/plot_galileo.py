@@ -19,6 +19,12 @@ print("distance =", found.formula_)
 print(found.certificate_)
 
 # %%
+# A root that friction bends explains the rows, with two numbers:
+
+known = nalm.NALMRegressor(form="sqrt(a*height/(1 + b*height))").fit(table[["height"]], table["distance"])
+print(known.certificate_.verdict, *known.equations_[0].constants, sep="\n")
+
+# %%
 
 grid = np.linspace(50, table["height"].max() * 1.2, 200)
 figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")

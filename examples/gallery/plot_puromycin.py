@@ -24,6 +24,13 @@ for other in found.equations_[:5]:
     print(f"{other.formula}  (size {other.size}, error {other.error:.2g}, stage {other.stage})")
 
 # %%
+# The constants of Michaelis and Menten, with their form given:
+
+form = "V*concentration/(K + concentration)"
+known = nalm.NALMRegressor(form=form).fit(table[["concentration"]], table["rate"])
+print(known.certificate_.verdict, *known.equations_[0].constants, sep="\n")
+
+# %%
 
 grid = np.linspace(0.005, table["concentration"].max() * 1.2, 200)
 figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")

@@ -86,7 +86,8 @@ def doubt_of_fit(node: Node, k: int, rows: Observations, problem: Problem, forms
         return f"the noise is larger than the effect: the law explains {100 * max(explained, 0):.0f}% of the variance"
     if words := beyond_errors(r, k, rows):
         return words
-    p = forms * f_test(flat, r, max(len(numbers(node)), 1))  # settled numbers were chosen, too
+    chosen = len(numbers(node)) if forms > 1 else k  # a search chose the settled numbers, too
+    p = forms * f_test(flat, r, max(chosen, 1))
     if p > CHANCE:
         tried = ", as many forms were tried" if forms > 1 else ""
         return f"chance explains as much on {n} rows{tried} (p = {min(p, 1.0):.1g})"
