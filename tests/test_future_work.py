@@ -75,6 +75,7 @@ def test_without_shipped_runs_a_table_names_the_command(future, monkeypatch):
     monkeypatch.setattr(future, "shipped_rows", lambda: ())
     monkeypatch.setitem(future.selection.__globals__, "counted", lambda name: ())
     monkeypatch.setitem(future.division.__globals__, "counted", lambda name: ())
+    monkeypatch.setitem(future.wide.__globals__, "counted", lambda name: ())
     monkeypatch.setitem(future.formulas.__globals__, "RESULTS", DOCS)
     for table in future.TABLES.values():
         assert table().startswith("No runs of `beyond/")
