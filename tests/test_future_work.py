@@ -400,6 +400,18 @@ def test_the_page_says_how_often_two_layers_find_the_quotient(future):
         assert all(words[3] in text for words in own if words[3] not in ("", "1"))
 
 
+def test_a_hundred_factors_compare_every_unit_with_scientific_encoding(future):
+    cases = [c for c in EXPERIMENTS["beyond/scientific-factors"].cases if str(c.train) == "U[1,2)"]
+    solved = {"ScientificNPU": 20, "ModifiedRealNPU": 20, "NMU": 4, "NMRU": 0}
+    made = [tallied(case, [seed < solved[unit_of(case)] for seed in range(20)]) for case in cases]
+    lines = lines_of(future.factors(made))
+    assert [words[:2] for words in lines] == [["`mse`", "`U[1,2)`"], ["`log`", "`U[1,2)`"]]
+    for words in lines:
+        assert words[2].startswith("20 of 20") and "p =" not in words[2]
+        assert words[3].startswith("20 of 20") and words[3].endswith("p = 1")
+        assert words[4].startswith("4 of 20") and float(words[4].rsplit(" ", 1)[1]) < 1e-3
+
+
 def test_the_page_says_how_often_two_layers_with_a_penalty_are_solved(future):
     text = " ".join((DOCS / "future-work.md").read_text("utf-8").split())
     rows = lines_of(future.penalised())
