@@ -18,14 +18,14 @@ from nalm.discover.form.fit import FormFit, fit_form
 from nalm.discover.form.groups import fit_rows_of_groups
 from nalm.discover.form.text import Form
 from nalm.discover.grouped.law import Group, Groups, checked_labels
-from nalm.discover.grouped.verdict import beyond_noise, certificate_of_groups
+from nalm.discover.grouped.verdict import certificate_of_groups
 from nalm.discover.law import Law
 from nalm.discover.law.expression import Array, Node, evaluate, numbers
 from nalm.discover.law.names import check_names
 from nalm.discover.problem import Problem
 from nalm.discover.selection.answer import ALL
 from nalm.discover.selection.bootstrap import drawn, intervals
-from nalm.discover.selection.doubts import doubt_of_fit
+from nalm.discover.selection.doubts import beyond_noise, doubt_of_fit
 from nalm.discover.selection.evidence import Fitted, minimised, unsettled
 from nalm.discover.selection.intervals import Uncertainty
 from nalm.discover.selection.printed import printed_units, resolved, within

@@ -5,11 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtrc
 
 from nalm.discover.certificate import Certificate, certify, domain_of
-from nalm.discover.certificate.lack_of_fit import MARGIN as SLACK
-from nalm.discover.certificate.lack_of_fit import SIGNIFICANT
 from nalm.discover.certificate.verdict import Verdict
 from nalm.discover.discovery import Candidate
 from nalm.discover.grouped.choice import Chosen
@@ -20,7 +17,7 @@ from nalm.discover.law.tidy import tidied
 from nalm.discover.problem import Problem
 from nalm.discover.selection.answer import NAMED
 from nalm.discover.selection.bootstrap import intervals
-from nalm.discover.selection.doubts import doubt_of_fit
+from nalm.discover.selection.doubts import beyond_noise, doubt_of_fit
 from nalm.discover.selection.front import RIVAL
 from nalm.discover.selection.intervals import FittedNumber, Uncertainty, quantile, rows_left
 from nalm.discover.selection.rounding import shortened
@@ -124,17 +121,6 @@ def certificate_of_groups(
         whole.noise,
         domain_of(law.expression, problem, law.names),
     )
-
-
-def beyond_noise(left: Array, count: int, problem: Problem) -> str | None:
-    """Test what a law with so many fitted numbers leaves of y against the noise that is declared; 0 admits none."""
-    if problem.noise is None:
-        return None
-    if not problem.noise:
-        return "the law is not exact, and no noise is admitted"
-    size = SLACK * problem.noise * float(np.std(np.concatenate([problem.y, problem.held_y])))
-    p = float(chdtrc(max(len(left) - count, 1), np.sum((left / size) ** 2)))
-    return f"the residual is larger than the declared noise (p = {p:.1g})" if p < SIGNIFICANT else None
 
 
 def _exact(groups: Groups, whole: Problem, which: Any) -> bool:

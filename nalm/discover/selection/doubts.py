@@ -115,11 +115,19 @@ def beyond_errors(r: Array, k: int, rows: Observations) -> str | None:
 
 def beyond_declared(found: Fitted, problem: Problem) -> str | None:
     """Test what a law leaves of y under relative noise, where the size that is declared is one of y itself."""
-    rows = found.rows
-    if not problem.noise or rows.noise != NoiseKind.RELATIVE:
+    if not problem.noise or found.rows.noise != NoiseKind.RELATIVE:
         return None
-    r = (rows.y - found.value) / (MARGIN * problem.noise * float(np.std(rows.y)))
-    p = float(chdtrc(len(r) - found.count, np.sum(r**2)))
+    return beyond_noise(found.rows.y - found.value, found.count, problem)
+
+
+def beyond_noise(left: Array, k: int, problem: Problem) -> str | None:
+    """Test what a law with k fitted numbers leaves of y against the noise that is declared; 0 admits none."""
+    if problem.noise is None:
+        return None
+    if not problem.noise:
+        return "the law is not exact, and no noise is admitted"
+    size = MARGIN * problem.noise * float(np.std(np.concatenate([problem.y, problem.held_y])))
+    p = float(chdtrc(max(len(left) - k, 1), np.sum((left / size) ** 2)))
     return f"the residual is larger than the declared noise (p = {p:.1g})" if p < SIGNIFICANT else None
 
 
