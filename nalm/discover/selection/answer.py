@@ -69,15 +69,16 @@ class Selection:
         listed = self._front(met, allows, most_rows)
         if not listed or (listed[0].certificate and listed[0].certificate.verdict == Verdict.PRINTED):
             return listed
-        for _ in range(
-            AGAIN
-        ):  # around the law of the first kind of noise, and around the one that is then found
-            problem = with_both(self.problem, listed[0].node)
+        found = listed
+        for _ in range(AGAIN):  # around the law under one kind of noise, then around the one found so
+            problem = with_both(self.problem, found[0].node)
             again = [] if problem is None else replace(self, problem=problem)._front(met, allows, most_rows)
-            if not again or not again[0].certificate or again[0].node == listed[0].node:
-                return again if again and again[0].certificate else listed
-            listed = again
-        return listed
+            if not again or not again[0].certificate:
+                return listed
+            before, found = found, again
+            if found[0].node == before[0].node:
+                break
+        return found
 
     def _front(
         self, met: Mapping[Node, str], allows: Callable[[Node], bool], most_rows: Node | None = None

@@ -55,9 +55,7 @@ class Uncertainty:
 
     spread: Array  # a root of the covariance of the law's numbers, (numbers, directions)
     noise: NoiseKind
-    scatter: (
-        float  # standard deviation of the noise: of y, of log y if it is relative, its relative part if both
-    )
+    scatter: float  # standard deviation of the noise: of y, or relative to it (if both kinds, of that part)
     left: float  # rows beyond the fitted numbers; infinite where the noise is given
     floor: float = 0.0  # the value at which additive and relative noise are equal, where there are both
 

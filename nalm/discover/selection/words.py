@@ -1,4 +1,4 @@
-"""What the certificate of a law says in words, where no law is exact."""
+"""Sentences of a certificate, where no law is exact."""
 
 from collections.abc import Sequence
 
