@@ -60,3 +60,15 @@ def forget_units():
     if units is not None:
         for name in [name for name in units.UNITS if "@" in name]:
             del units.UNITS[name]
+
+
+@pytest.fixture
+def docs_path(monkeypatch):
+    """Let a test import the modules that write the site, and forget them afterwards."""
+    folder = os.path.join(os.path.dirname(os.path.dirname(__file__)), "docs")
+    monkeypatch.syspath_prepend(folder)
+    before = set(sys.modules)
+    yield folder
+    for name in set(sys.modules) - before:
+        if os.path.dirname(getattr(sys.modules[name], "__file__", None) or "") == folder:
+            sys.modules.pop(name)

@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -20,21 +19,10 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 
 @pytest.fixture
-def future(monkeypatch):
-    monkeypatch.syspath_prepend(str(DOCS))
-    before = set(sys.modules)
+def future(docs_path):
     import future as found
 
-    yield found
-    for name in {
-        "future",
-        "future_division",
-        "future_figures",
-        "future_runs",
-        "future_scientific",
-        "tables",
-    } - before:
-        sys.modules.pop(name, None)
+    return found
 
 
 @pytest.fixture

@@ -1,22 +1,13 @@
 """The shipped trials of searches on noisy, rounded and historical tables, and their tables in the docs."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-DOCS = Path(__file__).parents[1] / "docs"
 
 
 @pytest.fixture
-def trials(monkeypatch):
-    monkeypatch.syspath_prepend(str(DOCS))
-    before = set(sys.modules)
-    import law_trials as found
+def trials(docs_path):
+    import law_trials
 
-    yield found
-    for name in {"law_trials", "tables"} - before:
-        sys.modules.pop(name, None)
+    return law_trials
 
 
 def test_consistent_is_right_in_nineteen_of_twenty_cases(trials):

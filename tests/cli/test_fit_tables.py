@@ -4,22 +4,13 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from commands import run
 
-from nalm import cli
 from nalm.errors import NALMError
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 X = np.linspace(1, 9, 20).round(2)
 Y = (1500 * X**2).round(1)
-
-
-def run(*arguments: object, command="fit"):
-    result = CliRunner().invoke(cli.app, [command, *map(str, arguments)])
-    if isinstance(result.exception, NALMError):
-        raise result.exception
-    assert result.exit_code == 0, result.output
-    return result
 
 
 @pytest.fixture
@@ -34,7 +25,7 @@ def file(tmp_path):
 
 
 def fitted(path, *options, form="k*x**2"):
-    return json.loads(run(path, "--target", "y", "--form", form, "--json", *options).stdout)
+    return json.loads(run("fit", path, "--target", "y", "--form", form, "--json", *options).stdout)
 
 
 def test_decimal_commas_and_thousands_marks_give_the_law_of_the_plain_table(file):
@@ -78,9 +69,9 @@ def test_units_in_headers_are_used_or_refused_with_the_remedy(file):
     pressure = 8.314 * 2 * (X + 273.15)
     path = file("T [degC],p [Pa]", X, pressure)
     with pytest.raises(NALMError, match="convert the column to K"):
-        run(path, "--target", "p [Pa]", "--header-units")
+        run("fit", path, "--target", "p [Pa]", "--header-units")
     arguments = path, "--target", "p [Pa]", "--form", "k*(T_degC + 273.15)", "--json"
-    found = json.loads(run(*arguments).stdout)
+    found = json.loads(run("fit", *arguments).stdout)
     assert found["verdict"] == "exact" and found["renamed"] == {"T_degC": "T [degC]"}
 
 
@@ -97,7 +88,7 @@ def test_a_constant_of_nature_is_used_in_a_form_and_offered_for_a_number(file):
 @pytest.mark.parametrize("rows", [2, 3])
 def test_three_rows_are_too_few(file, rows):
     with pytest.raises(NALMError, match=f"at least 6 rows to be seen and tested, got {rows}"):
-        run(file("x,y", X[:rows], Y[:rows]), "--target", "y")
+        run("fit", file("x,y", X[:rows], Y[:rows]), "--target", "y")
 
 
 def test_mistakes_about_errors_and_groups_are_sentences(file):
@@ -119,7 +110,7 @@ def test_mistakes_about_errors_and_groups_are_sentences(file):
         ),
     ]:
         with pytest.raises(NALMError, match=sentence):
-            run(path, "--target", "y", *form, *options)
+            run("fit", path, "--target", "y", *form, *options)
 
 
 def test_predictions_of_groups_come_with_intervals(file, tmp_path):
@@ -128,19 +119,19 @@ def test_predictions_of_groups_come_with_intervals(file, tmp_path):
     path, law = file("x,strain,y", X, group, y), tmp_path / "law.json"
     fitted(path, "--groups", "strain", "--save", law, form="k*x")
     arguments = law, path, "--groups", "strain", "--intervals", "--json"
-    found = json.loads(run(*arguments, command="predict").stdout)
+    found = json.loads(run("predict", *arguments).stdout)
     inside = [low < v < high for low, v, high in zip(found["low"], y, found["high"], strict=True)]
     assert sum(inside) >= 17
     with pytest.raises(NALMError, match="give the group of each row"):
-        run(law, path, "--intervals", command="predict")
+        run("predict", law, path, "--intervals")
     other = file("x,strain", [1.0], ["new"])
     with pytest.raises(NALMError, match=r"no group called 'new'\. Known: wild, mutant"):
-        run(law, other, "--groups", "strain", command="predict")
+        run("predict", law, other, "--groups", "strain")
 
 
 def test_a_law_of_several_columns_is_plotted_over_the_target_with_what_it_leaves(file):
     other = np.tile([1.0, 2.0, 3.0, 5.0], 5)
-    text = run(file("x,z,y", X, other, X * other), "--target", "y", "--form", "k*x*z").stdout
+    text = run("fit", file("x,z,y", X, other, X * other), "--target", "y", "--form", "k*x*z").stdout
     assert "law over y" in text and "y - law, over y" in text
 
 
