@@ -54,7 +54,7 @@ def _rates() -> dict[str, list[tuple[int, float]]]:
 
 def model_of(case: Case) -> str:
     """Return the name of a case's model in rates.csv: its units, and the widths of perceptrons."""
-    widths = [dict(layer.options).get("hidden", ()) for layer in case.model]
+    widths = [dict(layer.options).get("hidden", ()) for layer in case.model if layer.unit == "MLP"]
     return unit_of(case) + "".join(f" {'-'.join(map(str, hidden))}" for hidden in widths if hidden)
 
 

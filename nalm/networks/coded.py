@@ -1,6 +1,7 @@
 """A unit behind a small network that reads its operands: which code of the digits does the reader learn?"""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -9,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from nalm import functional as F
-from nalm.errors import unknown
+from nalm.errors import NALMError, unknown
 from nalm.networks.composite import Build, Composite
 from nalm.networks.lines import Line, LineNetwork
 from nalm.operations import OPERATIONS
@@ -28,10 +29,10 @@ class CodedUnit(Composite, LineNetwork):
     r"""A unit whose operands are digits that a small network reads from codes, both trained by the unit's result.
 
     An input is a digit from 1 to 9. The reader sees it as 9 numbers, 1 at the digit's place and 0 elsewhere, with
-    normal noise in training, and has one hidden layer of rectified units. Its value is *free* (one linear output, which
-    starts about the middle digit), *softargmax*, the mean digit under a softmax as the readers of images have it, or
-    *bounded*, 1 + 8 times a sigmoid. All inputs have one *shared* reader, or *separate* ones. ``unit`` is the name of
-    a unit, or of an operation that is given and not learnt.
+    normal noise in training, and has ``depth`` layers of ``hidden`` rectified units. Its value is *free* (one linear
+    output, which starts about the middle digit), *softargmax*, the mean digit under a softmax as the readers of images
+    have it, or *bounded*, 1 + 8 times a sigmoid. All inputs have one *shared* reader, or *separate* ones. ``unit`` is
+    the name of a unit, or of an operation that is given and not learnt.
 
     Only the result is trained, so a reader may learn another code than the digits, which the unit undoes. The
     effective weight ``value`` has what it reads in each digit. The formula names the code: ``a`` are the digits
@@ -42,12 +43,12 @@ class CodedUnit(Composite, LineNetwork):
     'r1 = f(a); r2 = f(b); r1/r2'
     """
 
-    options = ("unit", "readers", "value", "hidden")
+    options = ("unit", "readers", "value", "hidden", "depth")
     noisy = True
-    weight0: Tensor  # (*runs, readers, hidden, 9)
+    weight0: (
+        Tensor  # (*runs, readers, values of the first layer, 9); weight1 and so on for the layers behind it
+    )
     bias0: Tensor
-    weight1: Tensor  # (*runs, readers, values, hidden)
-    bias1: Tensor
     behind: Unit
 
     def __init__(
@@ -59,6 +60,7 @@ class CodedUnit(Composite, LineNetwork):
         readers: Literal["shared", "separate"] = "shared",
         value: Literal["free", "softargmax", "bounded"] = "free",
         hidden: int = 32,
+        depth: int = 1,
         generator: Generator | None = None,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
@@ -70,7 +72,11 @@ class CodedUnit(Composite, LineNetwork):
         ):
             if name not in known:
                 raise unknown(kind, name, known)
-        self.unit, self.readers, self.value, self.hidden = unit, readers, value, hidden
+        if hidden < 1 or depth < 0:
+            raise NALMError(
+                f"a reader cannot have {depth} layers of {hidden} units; give depth=0 or more and hidden=1 or more"
+            )
+        self.unit, self.readers, self.value, self.hidden, self.depth = unit, readers, value, hidden, depth
         super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
 
     def units_inside(self, build: Build) -> dict[str, Unit]:
@@ -83,25 +89,24 @@ class CodedUnit(Composite, LineNetwork):
 
     def start(self) -> dict[str, Start]:
         count = 1 if self.readers == "shared" else self.in_features
-        out = DIGITS if self.value == "softargmax" else 1
-        r = F.glorot(self.hidden, out)
-        wide = (6 / DIGITS) ** 0.5
-        middle = (DIGITS + 1) / 2 if self.value == "free" else 0.0
-        return {
-            "weight0": Uniform((count, self.hidden, DIGITS), -wide, wide),
-            "bias0": Constant((count, self.hidden), 0.0),
-            "weight1": Uniform((count, out, self.hidden), -r, r),
-            "bias1": Constant((count, out), middle),
-        }
+        sizes = [DIGITS, *[self.hidden] * self.depth, DIGITS if self.value == "softargmax" else 1]
+        found: dict[str, Start] = {}
+        for k, (wide, out) in enumerate(pairwise(sizes)):
+            last = k == self.depth
+            r = F.glorot(wide, out) if last else (6 / wide) ** 0.5
+            middle = (DIGITS + 1) / 2 if last and self.value == "free" else 0.0
+            found[f"weight{k}"] = Uniform((count, out, wide), -r, r)
+            found[f"bias{k}"] = Constant((count, out), middle)
+        return found
 
     def read(self, code: Tensor, reader: int) -> Tensor:
         """Return the values (*runs, rows) that a reader gives to codes (*runs, rows, 9)."""
-        (w0, b0), (w1, b1) = (
-            (getattr(self, f"weight{k}")[..., reader, :, :], getattr(self, f"bias{k}")[..., reader, :])
-            for k in (0, 1)
-        )
-        h = torch.relu(F.matrix(code, w0) + b0.unsqueeze(-2))
-        out = F.matrix(h, w1) + b1.unsqueeze(-2)
+        out = code
+        for k in range(self.depth + 1):
+            weight, bias = (getattr(self, f"{name}{k}") for name in ("weight", "bias"))
+            out = F.matrix(torch.relu(out) if k else out, weight[..., reader, :, :]) + bias[
+                ..., reader, :
+            ].unsqueeze(-2)
         if self.value == "softargmax":
             digits = torch.arange(1, DIGITS + 1, dtype=out.dtype, device=out.device)
             return (torch.softmax(out, -1) * digits).sum(-1)

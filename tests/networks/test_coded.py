@@ -1,5 +1,7 @@
 """A unit behind a reader of codes: what is read, which code a formula names, and what is refused."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import sympy
@@ -76,6 +78,33 @@ def test_bounded_readers_stay_within_the_digits(value):
     read = network.weights()["value"]
     assert read.shape == (1, DIGITS) and read.min() >= 1 and read.max() <= DIGITS
     assert read.max() > read.min()
+
+
+def test_a_reader_without_hidden_layer_looks_its_values_up():
+    network = CodedUnit(2, 1, unit="divide", depth=0).eval()
+    with torch.no_grad():
+        network.weight0.copy_(torch.tensor(9 / K).reshape(1, 1, DIGITS))
+        network.bias0.zero_()
+    assert network.text([A, B]) == "r1 = c/a; r2 = c/b; r1/r2"
+    torch.testing.assert_close(network(torch.tensor([[2.0, 8.0]])), torch.tensor([[4.0]]))
+
+
+@pytest.mark.parametrize(("depth", "hidden"), [(0, 32), (1, 8), (2, 32), (3, 4)])
+def test_a_reader_has_the_layers_that_it_is_given(depth, hidden):
+    network = CodedUnit(
+        2, 1, value="softargmax", depth=depth, hidden=hidden, generator=torch.Generator().manual_seed(5)
+    )
+    shapes = [tuple(p.shape[-2:]) for name, p in network.named_parameters() if name.startswith("weight")]
+    sizes = [DIGITS, *[hidden] * depth, DIGITS]
+    assert shapes == [(out, wide) for wide, out in pairwise(sizes)]
+    network(torch.tensor([[2.0, 5.0]])).sum().backward()
+    assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in network.parameters())
+
+
+@pytest.mark.parametrize("options", [{"depth": -1}, {"hidden": 0}])
+def test_layers_that_cannot_be_are_refused(options):
+    with pytest.raises(NALMError, match="depth=0 or more and hidden=1 or more"):
+        CodedUnit(2, 1, **options)
 
 
 def test_codes_are_noisy_in_training_only():

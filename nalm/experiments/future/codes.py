@@ -15,13 +15,26 @@ LATE = Ramp(10, STEPS / 2, STEPS * 0.8)
 SPARSE = PLAIN.replace(penalties=(("weight", LATE),))
 GATED = PLAIN.replace(penalties=(("weight", LATE), ("gate", LATE)))
 POWERS = "ModifiedRealNPU"
+Sizes = tuple[tuple[str, int], ...]
+ONE_LAYER: Sizes = ()  # of 32 units, as CodedUnit has it
+ARCHITECTURES: dict[str, Sizes] = {
+    "no hidden layer": (("depth", 0),),
+    "8": (("hidden", 8),),
+    "128": (("hidden", 128),),
+    "32, 32": (("depth", 2),),
+}
 
 
 def read(
-    unit: str, recipe: Recipe, *operations: str, readers: str = "shared", value: str = "free"
+    unit: str,
+    recipe: Recipe,
+    *operations: str,
+    readers: str = "shared",
+    value: str = "free",
+    sizes: Sizes = ONE_LAYER,
 ) -> tuple[Case, ...]:
     """Make the cases of a unit, or of a given operation, behind readers of one kind."""
-    layer = Layer("CodedUnit", 1, (("unit", unit), ("readers", readers), ("value", value)))
+    layer = Layer("CodedUnit", 1, (("unit", unit), ("readers", readers), ("value", value), *sizes))
     return tuple(
         Case(
             (layer,),
@@ -47,6 +60,23 @@ EXPERIMENTS = (
             *read(POWERS, GATED, "multiply", "divide", value="softargmax"),
             *read("divide", PLAIN, "divide"),
             *read("divide", PLAIN, "divide", value="softargmax"),
+        ),
+        tuple(range(25)),
+    ),
+    Experiment(
+        "beyond/code-architectures",
+        "Does it depend on the width and depth of the reader which code it learns? (thesis 2.5)",
+        tuple(
+            case
+            for sizes in ARCHITECTURES.values()
+            for case in (
+                *read("NAU", SPARSE, "add", sizes=sizes),
+                *read("NMU", SPARSE, "multiply", sizes=sizes),
+                *read("NRU", SPARSE, "divide", sizes=sizes),
+                *read(POWERS, GATED, "multiply", "divide", sizes=sizes),
+                *read(POWERS, GATED, "divide", value="softargmax", sizes=sizes),
+                *read("divide", PLAIN, "divide", value="softargmax", sizes=sizes),
+            )
         ),
         tuple(range(25)),
     ),
