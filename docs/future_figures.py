@@ -1,34 +1,34 @@
 """Figures of the page future-work.md: the answer of each study at a glance, from the numbers of its tables."""
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib
 import numpy as np
-from future import chapter, compared, distribution, exchanges, noise_pairs, own_pairs, scientific_pairs
+from future import distribution, noise_pairs, scientific_pairs
+from future_codes import COLUMNS, by_cell, digits, read, reader
 from future_division import NAME, PENALISED
-from future_runs import commonest, composed, counted, modelled, read, reader, weighed
+from future_measured import compared
+from future_own import chapter, exchanges, own_pairs
+from future_plots import LIMIT, STYLE, Point, canvas, dots, legend, whiskers
+from future_runs import commonest, composed, counted, modelled, weighed
 from future_scientific import FACTORS
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from nalm.config.labels import loss_of, unit_of
-from nalm.report.figures import COLOURS, WIDTH, colours
+from nalm.report.figures import COLOURS, colours
 from nalm.report.static import MARKERS
 from nalm.results.tally import Tally
 from nalm.stats import Interval, mean, wilson
 
-INCHES = 7.0  # the width of all figures
-STYLE = {"font.size": 8, "axes.titlesize": 9, "svg.hashsalt": "nalm"}  # the salt: equal data, equal files
-SOLVED, RUNS, LIMIT = "share of runs solved", "share of runs", "threshold"
+SOLVED, RUNS = "share of runs solved", "share of runs"
 PARTS = dict.fromkeys(("centred", "log"), "centred or log")  # what the loss `paths` is made of
 MIXED, RARER = "two codes", "rarer"  # of separate readers; of formulas that a tally does not keep
 CODES = ("k", "c k", "-k", "c/k", "c k + d", "c k^p", MIXED, "another", "no number", RARER)
 GREYS = "#8c8c8c", "#404040", "#d9d9d9"
 TINTS = dict(zip(CODES, (*(COLOURS[i] for i in (0, 5, 2, 1, 4, 3, 7)), *GREYS), strict=True))
 Found = Sequence[Tally] | None  # made tallies; None is for the shipped ones
-Point = tuple[str, str, str, Interval]  # panel, series, row and value
 
 
 def noise() -> Figure:
@@ -37,7 +37,7 @@ def noise() -> Figure:
     rows = sorted({(m.unit, m.inputs, distribution(m)) for _, m in pairs})
     ranges = list(dict.fromkeys(m.train for _, m in pairs))
     changes = np.zeros((len(rows), len(ranges)))
-    figure, (axes,) = _canvas(1, 0.26 * len(rows) + 1.1)
+    figure, (axes,) = canvas(1, 0.26 * len(rows) + 1.1)
     for (o, m), (_, verdict) in zip(pairs, compared(pairs), strict=True):
         row, column = rows.index((m.unit, m.inputs, distribution(m))), ranges.index(m.train)
         changes[row, column] = change = m.success.estimate - o.success.estimate
@@ -60,13 +60,13 @@ def division(found: Found = None) -> Figure:
         unit, train, limit = unit_of(t.case), str(t.case.train), t.thresholds[0]
         points.append((unit, loss_of(t.case), train, t.errors["test"].median))
         limits.append((unit, LIMIT, train, Interval(limit, limit, limit, t.runs, "")))
-    return _dots([*points, *limits], "median test error", log=True)
+    return dots([*points, *limits], "median test error", log=True)
 
 
 def penalised(found: Found = None) -> Figure:
     """Draw the shares of two layers with a late penalty, by unit, loss and range."""
     tallies = counted(PENALISED) if found is None else found
-    return _dots([(unit_of(t.case), loss_of(t.case), str(t.case.train), t.success) for t in tallies], SOLVED)
+    return dots([(unit_of(t.case), loss_of(t.case), str(t.case.train), t.success) for t in tallies], SOLVED)
 
 
 def scientific() -> Figure:
@@ -77,7 +77,7 @@ def scientific() -> Figure:
         (f"loss {t.case.recipe.loss}", unit_of(t.case), f"{t.case.train}, 100 factors", t.success)
         for t in counted(FACTORS)
     ]
-    return _dots(points, SOLVED)
+    return dots(points, SOLVED)
 
 
 def selection(found: Found = None) -> Figure:
@@ -89,7 +89,7 @@ def selection(found: Found = None) -> Figure:
         ends[solved] = len(own)
         points.append((solved, "", way, mean(counts)))
         points.append((whole, "", way, wilson(sum(count == len(own) for count in counts), len(counts))))
-    return _dots(points, "", ends=ends)
+    return dots(points, "", ends=ends)
 
 
 def coefficients(found: Found = None) -> Figure:
@@ -101,7 +101,7 @@ def coefficients(found: Found = None) -> Figure:
         points.append(("solved", *key, t.success))
         if count := commonest(t)[1]:
             points.append(("have the commonest formula", *key, wilson(count, t.runs)))
-    return _dots(points, RUNS)
+    return dots(points, RUNS)
 
 
 def discreteness(found: Found = None) -> Figure:
@@ -111,18 +111,18 @@ def discreteness(found: Found = None) -> Figure:
         operation, unit, weights = weighed(t.case)
         line = lines.setdefault(operation, {}).setdefault(f"{unit}, weights {weights}", {})
         line[t.case.task.noise] = t.errors["test"].median
-    figure, panels = _canvas(len(lines), 3.0)
+    figure, panels = canvas(len(lines), 3.0)
     looks = colours([name for own in lines.values() for name in own])
     for axes, (operation, own) in zip(panels, lines.items(), strict=True):
         for k, (name, values) in enumerate(own.items()):
             x = np.array(list(values)) * 1.1**k  # lines side by side
             y = [interval.estimate for interval in values.values()]
             style = {"color": looks[name][0], "marker": MARKERS[looks[name][1]], "ms": 5, "lw": 1.2}
-            axes.errorbar(x, y, _ends(values.values()), label=name, **style)
+            axes.errorbar(x, y, whiskers(values.values()), label=name, **style)
         axes.set(title=operation, xscale="log", yscale="log")
         axes.grid(alpha=0.25)
     panels[0].set_ylabel("median test error")
-    _legend(figure, panels, "noise of the training targets, in their standard deviations")
+    legend(figure, panels, "noise of the training targets, in their standard deviations")
     return figure
 
 
@@ -133,14 +133,14 @@ def invalid(found: Found = None) -> Figure:
         key = f"whole numbers {t.case.train}", f"{unit_of(t.case)}, loss {loss_of(t.case)}"
         lost = dict(t.formulas).get("", 0)
         points += [("solved", *key, t.success), ("ended in not-a-number", *key, wilson(lost, t.runs))]
-    return _dots(points, RUNS)
+    return dots(points, RUNS)
 
 
 def codes(found: Found = None) -> Figure:
     """Draw the codes that readers learnt before a unit as parts of all runs, with the solved runs beside."""
     found = counted("beyond/code-before-unit") if found is None else found
     found = sorted(found, key=lambda tally: tally.case.operation)
-    figure, (axes,) = _canvas(1, 0.22 * len(found) + 1.0)
+    figure, (axes,) = canvas(1, 0.22 * len(found) + 1.0)
     drawn: dict[str, Any] = {}
     for row, tally in enumerate(found):
         told = read(tally)
@@ -161,6 +161,20 @@ def codes(found: Found = None) -> Figure:
     return figure
 
 
+def architectures(found: Found = None, usual: Found = None) -> Figure:
+    """Draw how often readers of each size read the digits, and how often they are solved, before every unit."""
+    cells = by_cell(found, usual)
+    points: list[Point] = []
+    for column in COLUMNS:  # first, so that the legend has their order
+        series = column if column == COLUMNS[0] else f"{column} hidden units"
+        for cell, own in cells.items():
+            if column in own:
+                key = series, ", ".join(cell)
+                points.append(("read the digits", *key, digits(own[column])))
+                points.append(("solved", *key, own[column].success))
+    return dots(points, RUNS)
+
+
 def own_unit() -> Figure:
     """Draw the cells in which the proposal and the best published unit differ with p < 0.05."""
     pairs = own_pairs()
@@ -170,7 +184,7 @@ def own_unit() -> Figure:
     for o, m in sorted(different, key=lambda pair: pair[0].success.estimate):
         row = f"{m.operation}, {m.inputs} inputs, {m.train} ({o.unit}, chapter {chapter(o)})"
         points += [("", "best published unit", row, o.success), ("", "NSPU", row, m.success)]
-    return _dots(points, SOLVED)
+    return dots(points, SOLVED)
 
 
 def losses() -> Figure:
@@ -182,14 +196,14 @@ def losses() -> Figure:
         panel, loss = f"{m.operation}\n({rivals[m.operation]})", PARTS.get(m.recipe.loss, m.recipe.loss)
         unit = "NSPU" if m.unit == "NSPU" else "published unit"
         points.append((panel, f"{unit}, {loss}", m.train, m.success))
-    return _dots(points, SOLVED)
+    return dots(points, SOLVED)
 
 
 FIGURES = {
     draw.__name__: draw
     for draw in (
         *(noise, division, penalised, scientific, selection, coefficients),
-        *(discreteness, invalid, codes, own_unit, losses),
+        *(discreteness, invalid, codes, architectures, own_unit, losses),
     )
 }
 
@@ -200,57 +214,3 @@ def svg(name: str) -> str:
     with matplotlib.rc_context(STYLE):
         FIGURES[name]().savefig(text, format="svg", metadata={"Date": None})
     return text.getvalue()
-
-
-def _dots(
-    points: Sequence[Point], label: str, log: bool = False, ends: Mapping[str, float] | None = None
-) -> Figure:
-    """Draw values and their intervals: panels beside each other, a line per row, a colour and symbol per series.
-
-    An axis that is not logarithmic goes from 0 to the end of its panel, which is 1 if no other is given.
-    """
-    titles, series, rows = (list(dict.fromkeys(point[i] for point in points)) for i in range(3))
-    looks = colours(series)
-    figure, panels = _canvas(len(titles), max(0.2, 0.085 * len(series)) * len(rows) + 1.1)
-    for axes, title in zip(panels, titles, strict=True):
-        for k, name in enumerate(series):
-            own = {row: value for panel, line, row, value in points if (panel, line) == (title, name)}
-            shift = (k - (len(series) - 1) / 2) * WIDTH / len(series) if name != LIMIT else 0
-            style = {"color": looks[name][0], "fmt": MARKERS[looks[name][1]], "ms": 4}
-            style |= {"color": "black", "fmt": "|", "ms": 14} if name == LIMIT else {}
-            x, y = [value.estimate for value in own.values()], [rows.index(row) + shift for row in own]
-            axes.errorbar(x, y, xerr=_ends(own.values()), label=name, lw=1.2, **style)
-        end = (ends or {}).get(title, 1)
-        if log:
-            axes.set_xscale("log")
-        else:
-            ticks = np.linspace(0, end, 5)
-            axes.set_xlim(-0.03 * end, 1.03 * end)
-            axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-        axes.set(title=title, ylim=(len(rows) - 0.5, -0.5))
-        axes.set_yticks(range(len(rows)), [row.replace("`", "") for row in rows])
-        axes.grid(axis="x", alpha=0.25)
-        for row in range(1, len(rows)):
-            axes.axhline(row - 0.5, color="#dddddd", lw=0.5)
-    _legend(figure, panels, label)
-    return figure
-
-
-def _canvas(panels: int, height: float) -> tuple[Figure, Sequence[Axes]]:
-    """Return a figure with panels beside each other, which pyplot does not keep open."""
-    figure = Figure(figsize=(INCHES, height), layout="constrained")
-    return figure, figure.subplots(1, panels, squeeze=False, sharey=True)[0]
-
-
-def _ends(found: Iterable[Interval]) -> Any:
-    """Return how far intervals reach below and above their estimates, as error bars need it."""
-    return np.array([(i.estimate - i.low, i.high - i.estimate) for i in found]).reshape(-1, 2).clip(0).T
-
-
-def _legend(figure: Figure, panels: Sequence[Axes], label: str) -> None:
-    """Name the series above the panels, and the axis that they share below."""
-    drawn, names = panels[0].get_legend_handles_labels()
-    if len(names) > 1:
-        names = [name.replace("`", "") for name in names]
-        figure.legend(drawn, names, loc="outside upper center", ncols=4, frameon=False)
-    figure.supxlabel(label, fontsize="medium")

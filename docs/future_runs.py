@@ -2,7 +2,6 @@
 
 import functools
 import math
-from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 
@@ -18,15 +17,6 @@ from nalm.stats import holm, mean, paired_difference, rate_difference, wilson
 
 RESULTS = Path(__file__).parents[1] / "results"
 NOT_SHIPPED = "No runs of `{name}` are shipped: `nalm run {name}` makes them.\n"
-CODES = {  # the code of a digit in the formula of a CodedUnit, as the page writes it
-    "a": "k",
-    "-a": "-k",
-    "a*c": "c k",
-    "c/a": "c/k",
-    "a*c + d": "c k + d",
-    "a**p*c": "c k^p",
-    "f(a)": "another",
-}
 
 
 @functools.cache
@@ -78,51 +68,6 @@ def against(found: Sequence[Tally], task: Callable[[Case], Hashable]) -> list[st
     known = [i for i, t in enumerate(found) if t is not first[task(t.case)] and tests[i] is not None]
     words = dict(zip(known, holm([tests[i] or 0.0 for i in known]), strict=True))
     return [f"{words[i]:.2g}" if i in words else "" for i in range(len(found))]
-
-
-def reader(case: Case) -> tuple[str, str, str, str]:
-    """Return the operation, the unit, the readers and their values."""
-    options = dict(case.model[0].options)
-    unit = f"`{options['unit']}`" if options["unit"][0].isupper() else f"{options['unit']} (given)"
-    return case.operation, unit, options["readers"], options["value"]
-
-
-def read(tally: Tally) -> Counter[str]:
-    """Return how many runs learnt each code; those of formulas that the tally does not keep are left out."""
-    shared = dict(tally.case.model[0].options)["readers"] == "shared"
-    told = Counter[str]()
-    for formula, count in tally.formulas:
-        told[_code(formula, shared)] += count
-    return told
-
-
-def codes(found: Sequence[Tally] | None = None) -> str:
-    """Return the codes that readers learnt before a unit, by unit, reader and operation."""
-    name, lines = "beyond/code-before-unit", []
-    found = counted(name) if found is None else found
-    for tally, p in zip(found, against(found, lambda case: case.operation), strict=True):
-        told = read(tally)
-        rest = tally.runs - told.total()
-        words = [f"{code}: {count:,}" for code, count in told.most_common()]
-        words += [f"rarer: {rest:,}"] if rest else []
-        lines.append(
-            (
-                *(*reader(tally.case), share(tally), p),
-                f"{told['k']:,}" + (f" to {told['k'] + rest:,}" if rest else ""),
-                "; ".join(words),
-            )
-        )
-    head = ("operation", "unit", "readers", "value", "solved", "p", "read the digits", "codes")
-    return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
-
-
-def _code(formula: str, shared: bool) -> str:
-    """Return the code in a formula, r1 = c/a; r2 = c/b; r2/r1: of one reader, or of each where they are separate."""
-    read = [line.partition(" = ")[2] for line in formula.split("; ")[:-1]]
-    if not read:
-        return "no number"
-    texts = [CODES.get(text.replace("b", "a"), text) for text in read]
-    return texts[0] if shared or len(set(texts)) == 1 else " and ".join(texts)
 
 
 def modelled(case: Case) -> tuple[str, str, str, str]:

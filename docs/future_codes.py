@@ -1,0 +1,142 @@
+"""Tables of the network before a unit: the codes that readers of digits learn, and what their size changes."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from future_runs import NOT_SHIPPED, against, counted, share
+from tables import table
+
+from nalm.config import Case
+from nalm.experiments.future.codes import ARCHITECTURES
+from nalm.results.tally import Tally
+from nalm.stats import Interval, holm, same_rate, wilson
+
+NAME, SIZES = "beyond/code-before-unit", "beyond/code-architectures"
+USUAL = "32"  # the hidden units of the readers in NAME
+COLUMNS = ("no hidden layer", "8", USUAL, "128", "32, 32")
+CODES = {  # the code of a digit in the formula of a CodedUnit, as the page writes it
+    "a": "k",
+    "-a": "-k",
+    "a*c": "c k",
+    "c/a": "c/k",
+    "a*c + d": "c k + d",
+    "a**p*c": "c k^p",
+    "f(a)": "another",
+}
+Cell = tuple[str, str, str]  # operation, unit and value
+
+
+def reader(case: Case) -> tuple[str, str, str, str]:
+    """Return the operation, the unit, the readers and their values."""
+    options = dict(case.model[0].options)
+    unit = f"`{options['unit']}`" if options["unit"][0].isupper() else f"{options['unit']} (given)"
+    return case.operation, unit, options["readers"], options["value"]
+
+
+def read(tally: Tally) -> Counter[str]:
+    """Return how many runs learnt each code; those of formulas that the tally does not keep are left out."""
+    shared = dict(tally.case.model[0].options)["readers"] == "shared"
+    told = Counter[str]()
+    for formula, count in tally.formulas:
+        told[_code(formula, shared)] += count
+    return told
+
+
+def learnt(tally: Tally, code: str) -> tuple[int, int]:
+    """Return how many runs learnt a code at least, and at most: with all whose formula the tally does not keep."""
+    told = read(tally)
+    return told[code], told[code] + tally.runs - told.total()
+
+
+def codes(found: Sequence[Tally] | None = None) -> str:
+    """Return the codes that readers learnt before a unit, by unit, reader and operation."""
+    lines = []
+    found = counted(NAME) if found is None else found
+    for tally, p in zip(found, against(found, lambda case: case.operation), strict=True):
+        told = read(tally)
+        rest = tally.runs - told.total()
+        words = [f"{code}: {count:,}" for code, count in told.most_common()]
+        words += [f"rarer: {rest:,}"] if rest else []
+        lines.append((*reader(tally.case), share(tally), p, _span(tally, "k"), "; ".join(words)))
+    head = ("operation", "unit", "readers", "value", "solved", "p", "read the digits", "codes")
+    return table(head, lines) if lines else NOT_SHIPPED.format(name=NAME)
+
+
+def architecture(case: Case) -> str:
+    """Return the column of a case: the hidden layers of its readers."""
+    options = set(case.model[0].options)
+    return next((name for name, sizes in ARCHITECTURES.items() if options.issuperset(sizes)), USUAL)
+
+
+def by_cell(
+    found: Sequence[Tally] | None = None, usual: Sequence[Tally] | None = None
+) -> dict[Cell, dict[str, Tally]]:
+    """Return the tallies of each operation, unit and value by architecture, with that of the usual one beside."""
+    beside = {reader(tally.case): tally for tally in (counted(NAME) if usual is None else usual)}
+    cells: dict[Cell, dict[str, Tally]] = {}
+    for tally in counted(SIZES) if found is None else found:
+        key = operation, unit, _, value = reader(tally.case)
+        own = cells.setdefault((operation, unit, value), {USUAL: beside[key]} if key in beside else {})
+        own[architecture(tally.case)] = tally
+    return cells
+
+
+def digits(tally: Tally) -> Interval:
+    """Return the share of runs that read the digits at least; its interval ends where that of the most does."""
+    least, most = (wilson(count, tally.runs) for count in learnt(tally, "k"))
+    return Interval(least.estimate, least.low, most.high, tally.runs, least.method)
+
+
+def architectures(found: Sequence[Tally] | None = None, usual: Sequence[Tally] | None = None) -> str:
+    """Return how often readers of each size read the digits, and p against the usual size, by unit and value."""
+    cells = by_cell(found, usual)
+    tests = {
+        (cell, column): _alike(tally, own[USUAL])
+        for cell, own in cells.items()
+        for column, tally in own.items()
+        if column != USUAL and USUAL in own
+    }
+    words = {(cell, column): _told(tally) for cell, own in cells.items() for column, tally in own.items()}
+    for key, p in zip(tests, holm(list(tests.values())), strict=True):
+        words[key] += f"; p = {p:.2g}"
+    lines = [(*cell, *(words.get((cell, column), "") for column in COLUMNS)) for cell in cells]
+    head = ("operation", "unit", "value", *COLUMNS)
+    return table(head, lines) if lines else NOT_SHIPPED.format(name=SIZES)
+
+
+def _told(tally: Tally) -> str:
+    """Return the runs that read the digits, the solved ones, and those that learnt c/k if the unit divides."""
+    part = digits(tally)
+    words = (
+        f"{_span(tally, 'k')} of {tally.runs:,} [{part.low:.3f}, {part.high:.3f}]; solved {tally.solved:,}"
+    )
+    return words + (f"; c/k {_span(tally, 'c/k')}" if tally.case.operation == "divide" else "")
+
+
+def _span(tally: Tally, code: str) -> str:
+    """Return how many runs learnt a code, as 693, or as 693 to 757 if not all codes are known."""
+    least, most = learnt(tally, code)
+    return f"{least:,}" + (f" to {most:,}" if most > least else "")
+
+
+def _alike(a: Tally, b: Tally) -> float:
+    """Return p of Fisher's exact test for the shares of two cases that read the digits.
+
+    Runs whose code is not known are counted so that the shares are as alike as they can be: no difference is claimed
+    that depends on them.
+    """
+    (least_a, most_a), (least_b, most_b) = learnt(a, "k"), learnt(b, "k")
+    if most_a * b.runs < least_b * a.runs:
+        return same_rate(least_b, b.runs, most_a, a.runs).p
+    if most_b * a.runs < least_a * b.runs:
+        return same_rate(most_b, b.runs, least_a, a.runs).p
+    return 1.0
+
+
+def _code(formula: str, shared: bool) -> str:
+    """Return the code in a formula, r1 = c/a; r2 = c/b; r2/r1: of one reader, or of each where they are separate."""
+    read = [line.partition(" = ")[2] for line in formula.split("; ")[:-1]]
+    if not read:
+        return "no number"
+    texts = [CODES.get(text.replace("b", "a"), text) for text in read]
+    return texts[0] if shared or len(set(texts)) == 1 else " and ".join(texts)
