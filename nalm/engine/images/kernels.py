@@ -20,14 +20,14 @@ def configs(*sizes: tuple[int, int, int]) -> list[triton.Config]:
     """Return settings to choose from: rows of a block, warps, and how many loads run ahead.
 
     Kept are those that are fastest on an H200 with 50 runs x 256 images in bfloat16, and those with less shared memory:
-    float32 needs twice as much, and other GPUs have less of it.
+    float32 needs twice as much, and other GPUs have less of it. What is fastest depends on how many runs there are.
     """
     return [triton.Config({"block": r}, num_warps=w, num_stages=s) for r, w, s in sizes]
 
 
-@triton.autotune(configs((64, 2, 1), (128, 4, 1)), key=["many"])
+@triton.autotune(configs((64, 2, 1), (128, 4, 1)), key=["many", "runs"])
 @triton.jit
-def _first(x, w, y, many, block: tl.constexpr, precision: tl.constexpr):
+def _first(x, w, y, many, runs, block: tl.constexpr, precision: tl.constexpr):
     """Compute the positive part of the first convolution; the tenth of a pixel's inputs is 1, for the bias."""
     run = tl.program_id(1).to(tl.int64)
     row = tl.program_id(0) * block + tl.arange(0, block)
@@ -68,9 +68,9 @@ def _kept(keys, step, begin, block: tl.constexpr):
     return ((word >> (tl.arange(0, block) % 16 * 2)[:, None]) & 3) != 0
 
 
-@triton.autotune(configs((64, 4, 2), (128, 8, 2), (128, 8, 3)), key=["many"])
+@triton.autotune(configs((64, 4, 2), (128, 8, 2), (128, 8, 3)), key=["many", "runs"])
 @triton.jit
-def _forward(x, w, b, keys, step, y, which, many, block: tl.constexpr, precision: tl.constexpr):
+def _forward(x, w, b, keys, step, y, which, many, runs, block: tl.constexpr, precision: tl.constexpr):
     """Compute pooled pixels, and which of its four pixels each of them is; 4 if none is positive, or it is left out."""
     run = tl.program_id(1).to(tl.int64)
     row = tl.program_id(0) * block + tl.arange(0, block)
@@ -123,7 +123,9 @@ def precision() -> str:
 def first(x: Tensor, w: Tensor, y: Tensor) -> None:
     """Fill y (runs, n, 26, 26, 32) from images (runs, n, 28, 28) and weights (runs, 16, 32)."""
     many = x.shape[1] * 676
-    _first[lambda meta: (triton.cdiv(many, meta["block"]), len(x))](x, w, y, many, precision=precision())
+    _first[lambda meta: (triton.cdiv(many, meta["block"]), len(x))](
+        x, w, y, many, len(x), precision=precision()
+    )
 
 
 def pooled(
@@ -135,5 +137,5 @@ def pooled(
     """
     many, (keys, step) = x.shape[1] * 144, draw or (None, None)
     _forward[lambda meta: (triton.cdiv(many, meta["block"]), len(x))](
-        x, w, b, keys, step, y, which, many, precision=precision()
+        x, w, b, keys, step, y, which, many, len(x), precision=precision()
     )

@@ -53,7 +53,7 @@ def _boxes(*sizes: tuple[int, int, int, int]) -> list[triton.Config]:
     ]
 
 
-@triton.autotune(_boxes((128, 32, 8, 2), (64, 32, 4, 2)), key=["many"])
+@triton.autotune(_boxes((128, 32, 8, 2), (64, 32, 4, 2)), key=["many", "runs"])
 @triton.jit
 def _inputs(
     u,
@@ -62,6 +62,7 @@ def _inputs(
     pictures,
     out,
     many,
+    runs,
     size: tl.constexpr,
     block: tl.constexpr,
     deep: tl.constexpr,
@@ -114,9 +115,9 @@ def _inputs(
     tl.store(found + 2048, below)
 
 
-@triton.autotune(configs((32, 8, 4), (32, 8, 3), (32, 8, 2), (32, 8, 1)), key=["many"])
+@triton.autotune(configs((32, 8, 4), (32, 8, 3), (32, 8, 2), (32, 8, 1)), key=["many", "runs"])
 @triton.jit
-def _weights(u, x, dw, many, size: tl.constexpr, block: tl.constexpr, precision: tl.constexpr):
+def _weights(u, x, dw, many, runs, size: tl.constexpr, block: tl.constexpr, precision: tl.constexpr):
     """Compute gradients of the second convolution's weights over one part of the pooled pixels."""
     part, run = tl.program_id(0), tl.program_id(1).to(tl.int64)
     k = tl.arange(0, 128)
@@ -162,10 +163,12 @@ def first_gradient(u: Tensor, w: Tensor, x: Tensor, images: Tensor, out: Tensor)
     """Fill out (runs, parts, 128, 32), parts that are still to be added, with packed weights (runs, 3, 2, 128, 64)."""
     many, parts = x.shape[1] * 169, out.shape[1]
     boxed = [TensorDescriptor.from_tensor(t, [1, 32]) for t in (u, w.view(-1, 64))]
-    _inputs[(parts, len(x))](*boxed, x, images, out, many, triton.cdiv(many, parts), precision=precision())
+    _inputs[(parts, len(x))](
+        *boxed, x, images, out, many, len(x), triton.cdiv(many, parts), precision=precision()
+    )
 
 
 def weight_gradient(u: Tensor, x: Tensor, dw: Tensor) -> None:
     """Fill dw (runs, parts, 3, 128, 128), parts of the gradient that are still to be added."""
     many, parts = x.shape[1] * 144, dw.shape[1]
-    _weights[(parts, len(x))](u, x, dw, many, triton.cdiv(many, parts), precision=precision())
+    _weights[(parts, len(x))](u, x, dw, many, len(x), triton.cdiv(many, parts), precision=precision())

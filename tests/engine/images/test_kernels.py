@@ -27,12 +27,12 @@ ten[:, 10:] = 0
 x = fused.first_convolution(images, ten)
 for block in (64, 128):
     found = torch.full_like(x, torch.nan)
-    kernels._first.fn[(triton.cdiv(1352, block), 2)](images, ten, found, 1352, block=block, precision="ieee")
+    kernels._first.fn[(triton.cdiv(1352, block), 2)](images, ten, found, 1352, 2, block=block, precision="ieee")
     assert near(found, x)
 for draw in ((None, None), (draws.keys([4, 5], "dropout"), torch.tensor(7, dtype=torch.int32))):
     y, which = fused.pooled_convolution(x, fused.packed(w), b, *draw)
     found, source = torch.full_like(y, torch.nan), torch.empty_like(which)
-    kernels._forward.fn[(5, 2)](x, fused.packed(w), b, *draw, found, source, 288, block=64, precision="ieee")
+    kernels._forward.fn[(5, 2)](x, fused.packed(w), b, *draw, found, source, 288, 2, block=64, precision="ieee")
     assert near(found, y) and float((source != which).float().mean()) < 1e-3
 h, back = torch.randn(2, 2, 128, generator=chance), fused.packed_back(w)
 fc = torch.randn(2, 128, 9216, generator=chance)
@@ -43,10 +43,10 @@ assert near(found, u) and near(parts.sum(1), sums[:, 0]) and torch.equal(found =
 out = torch.full((2, 3, 128, 32), torch.nan)
 for block in (64, 128):
     boxed = Box.from_tensor(u, [block, 32]), Box.from_tensor(back.view(-1, 64), [32, 64])
-    kernels_back._inputs.fn[(3, 2)](*boxed, x, images, out, 338, 113, block=block, deep=32, precision="ieee")
+    kernels_back._inputs.fn[(3, 2)](*boxed, x, images, out, 338, 2, 113, block=block, deep=32, precision="ieee")
     assert near(out.sum(1), fused.first_gradient(u, back, x, images).sum(1))
 dw = torch.full((2, 3, 3, 128, 128), torch.nan)
-kernels_back._weights.fn[(3, 2)](u, x, dw, 288, 100, block=32, precision="ieee")
+kernels_back._weights.fn[(3, 2)](u, x, dw, 288, 2, 100, block=32, precision="ieee")
 assert near(dw.sum(1), fused.weight_gradient(u, x).sum(1))
 print("all near")
 """
