@@ -206,9 +206,9 @@ class Compiler:
             except Exception as error:
                 if out_of_memory(error):  # it would take as much uncompiled: fewer runs are the remedy
                     raise
-                lines = str(error).strip().splitlines() or [type(error).__name__]
+                reason = _reason(error)
                 warnings.warn(
-                    f"This population runs uncompiled and slower: {lines[0]}", NotCompiled, stacklevel=2
+                    f"This population runs uncompiled and slower: {reason}", NotCompiled, stacklevel=2
                 )
                 self.functions[name] = function
                 return function(*arguments)
@@ -229,3 +229,13 @@ def _own_code(function: Function) -> Function:
     return types.FunctionType(
         code, function.__globals__, function.__name__, function.__defaults__, function.__closure__
     )
+
+
+def _reason(error: Exception) -> str:
+    """Return the first line of an error, with the next one where the first only announces it.
+
+    >>> _reason(RuntimeError("backend='inductor' raised:\\nOutOfResources: shared memory\\nSet TORCHDYNAMO_VERBOSE=1"))
+    "backend='inductor' raised: OutOfResources: shared memory"
+    """
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    return " ".join(lines[:2] if lines[0].endswith(":") else lines[:1])
