@@ -18,8 +18,14 @@ from nalm.stats import Interval
 
 Row = Mapping[str, Any]
 
-# in generated code these are nalm.BASELINES["NAME"], since they are not names of the package
+# in generated code these are nalm.BASELINES["NAME"] and nalm.NETWORKS["NAME"], since they are not names of the package
 BASELINES = ("Linear", "Affine", "MLP", "Quadratic", "ProductFC", "Fixed")
+NETWORKS = (
+    *("Stack", "GatedStack", "Selector", "FrozenSelector", "Smallest", "Counter", "Paths"),
+    *("CodedUnit", "RoutedSelector", "ExpertSelector", "CoefficientUnit"),
+)
+
+_TABLES = {"BASELINES": BASELINES, "NETWORKS": NETWORKS}
 
 
 @dataclass(frozen=True)
@@ -154,6 +160,9 @@ def _known(experiment: str, case: str) -> Case | None:
 
 
 def _layer(layer: Layer, width: int) -> str:
-    name = f'nalm.BASELINES["{layer.unit}"]' if layer.unit in BASELINES else f"nalm.{layer.unit}"
+    name = next(
+        (f'nalm.{of}["{layer.unit}"]' for of, names in _TABLES.items() if layer.unit in names),
+        f"nalm.{layer.unit}",
+    )
     options = "".join(f", {key}={value!r}" for key, value in layer.options)
     return f"{name}({width}, {layer.out}{options})"

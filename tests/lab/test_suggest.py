@@ -22,7 +22,7 @@ from nalm.config import Growth, Layer, Ramp, Range, Recipe
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
 from nalm.lab import request as asked
-from nalm.lab.measured import BASELINES, shipped_rows
+from nalm.lab.measured import BASELINES, NETWORKS, Measured, shipped_rows
 from nalm.lab.suggest import distance, suggest
 
 ROWS = json.loads(gzip.decompress(files("nalm.data").joinpath("summary.json.gz").read_bytes()))
@@ -95,7 +95,7 @@ def test_the_command_tells_apart_what_an_experiment_has_several_of():
     found = suggest("subtract", -2, 2, 100, CH3)
     assert found.best.command == (
         "nalm run thesis/ch3/redundancy --only unit=NAU --only range=-2:2 "
-        "--only operation=subtract --only inputs=100"
+        "--only operation=subtract --only inputs=100 --seeds 1000"
     )
     assert found.code == "nalm.NAU(100, 1)"
 
@@ -147,6 +147,13 @@ def test_runs_that_are_solved_before_the_first_step_tell_nothing():
 def test_operands_at_given_places_are_inputs_if_they_are_single(operation, unit):
     found = suggest(operation, 1, 2, 10)
     assert found.verdict == "solved" and unit in {m.unit for m in (found.best, *found.others)}
+
+
+def test_the_code_of_every_measured_model_makes_it():
+    lines = {m.code(m.inputs) for m in map(Measured.from_row, shipped_rows()) if m.known}
+    for line in lines - {""}:
+        assert isinstance(eval(line, {"nalm": nalm, "torch": torch}), torch.nn.Module), line
+    assert any('nalm.NETWORKS["CoefficientUnit"](10, 1' in line for line in lines)
 
 
 def test_the_suggestion_changes_when_the_summary_does():
@@ -253,7 +260,7 @@ def test_a_range_that_cannot_be_read_is_refused():
 
 
 def test_models_of_several_layers_and_baselines_have_their_line(monkeypatch):
-    assert set(BASELINES) == set(nalm.BASELINES)
+    assert set(BASELINES) == set(nalm.BASELINES) and set(NETWORKS) == set(nalm.NETWORKS)
     assert suggest("multiply", 1, 2, rows=[row("Linear")]).code == 'nalm.BASELINES["Linear"](2, 1)'
     assert suggest("multiply", 1, 2, rows=[row("NAU-NMU")]).code == ""  # how wide the first is, is not known
     layers = (Layer("NAU", 2), Layer("Linear", 1, (("bias", False),)))
