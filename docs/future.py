@@ -3,7 +3,7 @@
 from future_codes import architectures, codes
 from future_division import division, formulas, penalised
 from future_measured import Pair, by_task, case_of, compared, kinds, measured, task_of, told
-from future_own import alone, exchanged, own_unit, published
+from future_own import alone, exchanged, own_unit, published, sums
 from future_runs import NOT_SHIPPED, coefficients, discreteness, invalid, selection, without_threshold
 from future_scientific import factors, wide
 from tables import table
@@ -89,4 +89,5 @@ TABLES = {
     "future_published": published,
     "future_alone": alone,
     "future_losses": exchanged,
+    "future_sums": sums,
 }

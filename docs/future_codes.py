@@ -52,12 +52,18 @@ def codes(found: Sequence[Tally] | None = None) -> str:
     """Return the codes that readers learnt before a unit, by unit, reader and operation."""
     lines = []
     found = counted(NAME) if found is None else found
-    for tally, p in zip(found, against(found, lambda case: case.operation), strict=True):
+    solved = against(found, lambda case: case.operation)
+    first = {tally.case.operation: tally for tally in reversed(found)}
+    others = [tally for tally in found if tally is not first[tally.case.operation]]
+    tests = holm([_alike(tally, first[tally.case.operation]) for tally in others])
+    alike = {id(tally): f"; p = {p:.2g}" for tally, p in zip(others, tests, strict=True)}
+    for tally, p in zip(found, solved, strict=True):
         told = read(tally)
         rest = tally.runs - told.total()
         words = [f"{code}: {count:,}" for code, count in told.most_common()]
         words += [f"rarer: {rest:,}"] if rest else []
-        lines.append((*reader(tally.case), share(tally), p, _span(tally, "k"), "; ".join(words)))
+        shown = _spans(tally, "k") + alike.get(id(tally), "")
+        lines.append((*reader(tally.case), share(tally), p, shown, "; ".join(words)))
     head = ("operation", "unit", "readers", "value", "solved", "p", "read the digits", "codes")
     return table(head, lines) if lines else NOT_SHIPPED.format(name=NAME)
 
@@ -81,9 +87,9 @@ def by_cell(
     return cells
 
 
-def digits(tally: Tally) -> Interval:
-    """Return the share of runs that read the digits at least; its interval ends where that of the most does."""
-    least, most = (wilson(count, tally.runs) for count in learnt(tally, "k"))
+def share_of(tally: Tally, code: str) -> Interval:
+    """Return the share of runs that learnt a code at least; its interval ends where that of the most does."""
+    least, most = (wilson(count, tally.runs) for count in learnt(tally, code))
     return Interval(least.estimate, least.low, most.high, tally.runs, least.method)
 
 
@@ -98,7 +104,7 @@ def architectures(found: Sequence[Tally] | None = None, usual: Sequence[Tally] |
     }
     words = {(cell, column): _told(tally) for cell, own in cells.items() for column, tally in own.items()}
     for key, p in zip(tests, holm(list(tests.values())), strict=True):
-        words[key] += f"; p = {p:.2g}"
+        words[key] += f"; p = {p:.2g}" if p else "; p < 1e-300"
     lines = [(*cell, *(words.get((cell, column), "") for column in COLUMNS)) for cell in cells]
     head = ("operation", "unit", "value", *COLUMNS)
     return table(head, lines) if lines else NOT_SHIPPED.format(name=SIZES)
@@ -106,17 +112,20 @@ def architectures(found: Sequence[Tally] | None = None, usual: Sequence[Tally] |
 
 def _told(tally: Tally) -> str:
     """Return the runs that read the digits, the solved ones, and those that learnt c/k if the unit divides."""
-    part = digits(tally)
-    words = (
-        f"{_span(tally, 'k')} of {tally.runs:,} [{part.low:.3f}, {part.high:.3f}]; solved {tally.solved:,}"
-    )
-    return words + (f"; c/k {_span(tally, 'c/k')}" if tally.case.operation == "divide" else "")
+    words = f"{_spans(tally, 'k')}; solved {tally.solved:,}"
+    return words + (f"; c/k {_spans(tally, 'c/k')}" if tally.case.operation == "divide" else "")
 
 
 def _span(tally: Tally, code: str) -> str:
     """Return how many runs learnt a code, as 693, or as 693 to 757 if not all codes are known."""
     least, most = learnt(tally, code)
     return f"{least:,}" + (f" to {most:,}" if most > least else "")
+
+
+def _spans(tally: Tally, code: str) -> str:
+    """Return how many runs learnt a code, of how many, and the interval of their share."""
+    part = share_of(tally, code)
+    return f"{_span(tally, code)} of {tally.runs:,} [{part.low:.3f}, {part.high:.3f}]"
 
 
 def _alike(a: Tally, b: Tally) -> float:

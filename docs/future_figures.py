@@ -7,10 +7,10 @@ from typing import Any
 import matplotlib
 import numpy as np
 from future import distribution, noise_pairs, scientific_pairs
-from future_codes import COLUMNS, by_cell, digits, read, reader
+from future_codes import COLUMNS, by_cell, read, reader, share_of
 from future_division import NAME, PENALISED
 from future_measured import compared
-from future_own import chapter, exchanges, own_pairs
+from future_own import chapter, computed, exchanges, own_pairs, sum_pairs
 from future_plots import LIMIT, STYLE, Point, canvas, dots, legend, whiskers
 from future_runs import commonest, composed, counted, modelled, weighed
 from future_scientific import FACTORS
@@ -170,7 +170,7 @@ def architectures(found: Found = None, usual: Found = None) -> Figure:
         for cell, own in cells.items():
             if column in own:
                 key = series, ", ".join(cell)
-                points.append(("read the digits", *key, digits(own[column])))
+                points.append(("read the digits", *key, share_of(own[column], "k")))
                 points.append(("solved", *key, own[column].success))
     return dots(points, RUNS)
 
@@ -182,8 +182,21 @@ def own_unit() -> Figure:
     different = [pair for pair, verdict in zip(pairs, verdicts, strict=True) if verdict != "no difference"]
     points: list[Point] = []
     for o, m in sorted(different, key=lambda pair: pair[0].success.estimate):
-        row = f"{m.operation}, {m.inputs} inputs, {m.train} ({o.unit}, chapter {chapter(o)})"
+        row = f"{computed(m)}, {m.inputs} inputs, {m.train} ({o.unit}, chapter {chapter(o)})"
         points += [("", "best published unit", row, o.success), ("", "NSPU", row, m.success)]
+    return dots(points, SOLVED)
+
+
+def sums() -> Figure:
+    """Draw the shares of two layers that multiply sums: published, with the proposal, and with another loss."""
+    points: list[Point] = []
+    for o, ours, other in sum_pairs():
+        shares = {
+            "best published model": o,
+            "NAU-NSPU, loss paths": ours,
+            "NAU-NMU, loss projected": other,
+        }
+        points += [("", name, o.train, m.success) for name, m in shares.items()]
     return dots(points, SOLVED)
 
 
@@ -203,7 +216,7 @@ FIGURES = {
     draw.__name__: draw
     for draw in (
         *(noise, division, penalised, scientific, selection, coefficients),
-        *(discreteness, invalid, codes, architectures, own_unit, losses),
+        *(discreteness, invalid, codes, architectures, own_unit, losses, sums),
     )
 }
 

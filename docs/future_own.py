@@ -22,20 +22,27 @@ from nalm.config import Task
 from nalm.experiments import EXPERIMENTS
 from nalm.lab.measured import Measured
 
+SUMS = "beyond/own-unit-sums"
 CHAPTERS = tuple(
     name for name in EXPERIMENTS if name.startswith(("thesis/ch3/", "thesis/ch4/", "thesis/ch5/"))
 )
+
+
+def proposed() -> list[Measured]:
+    """Return the measured cases of the proposal; of two layers, those that end with it."""
+    found = measured("beyond/own-unit", "beyond/own-unit-divisions", SUMS)
+    return [m for m in found if m.unit.endswith("NSPU")]
 
 
 def own_pairs() -> list[Pair]:
     """Return the best published unit and the proposal in every cell of chapters 3 to 5 that has been measured."""
     published = by_task(measured(*CHAPTERS))
     pairs: list[Pair] = []
-    ours = {task_of(m): m for m in measured("beyond/own-unit", "beyond/own-unit-divisions")}
+    ours = {task_of(m): m for m in proposed()}
     for task, m in ours.items():
         if task in published:
             pairs.append((max(published[task], key=lambda o: (o.success.low, o.n)), m))
-    return sorted(pairs, key=lambda pair: (pair[1].operation, pair[1].inputs))
+    return sorted(pairs, key=lambda pair: (computed(pair[1]), pair[1].inputs))
 
 
 def chapter(m: Measured) -> str:
@@ -43,14 +50,42 @@ def chapter(m: Measured) -> str:
     return m.experiment.split("/")[1].removeprefix("ch")
 
 
+def computed(m: Measured) -> str:
+    """Return what a case of the proposal computes, with two layers or one."""
+    return "product of two sums" if "-" in m.unit else m.operation
+
+
 def own_unit() -> str:
     """Return the proposal beside the best published unit in every cell of chapters 3 to 5 that has been measured."""
     lines, pairs = [], own_pairs()
     for (o, m), words in zip(pairs, compared(pairs), strict=True):
-        cell = m.operation, str(m.inputs), f"`{m.train}`", chapter(o), f"`{o.unit}`"
+        cell = computed(m), str(m.inputs), f"`{m.train}`", chapter(o), f"`{o.unit}`"
         lines.append((*cell, told(o), told(m), *words))
     head = ("operation", "inputs", "range", "chapter", "best published", "solved", "NSPU", "p", "NSPU is")
     return table(head, lines) + kinds(pairs) if lines else NOT_SHIPPED.format(name="beyond/own-unit")
+
+
+def sum_pairs() -> list[tuple[Measured, Measured, Measured]]:
+    """Return for products of two sums the best published model, the proposal, and the NMU with another loss."""
+    cells: dict[Task, dict[str, Measured]] = {}
+    for m in measured(SUMS):
+        cells.setdefault(task_of(m), {})[m.unit] = m
+    best = {task_of(m): o for o, m in own_pairs()}
+    return [(best[task], own["NAU-NSPU"], own["NAU-NMU"]) for task, own in cells.items() if len(own) == 2]
+
+
+def sums() -> str:
+    """Return products of two sums: the best published model, the proposal, and the NMU with another loss."""
+    cells = sum_pairs()
+    pairs = [pair for o, ours, other in cells for pair in ((o, ours), (o, other))]
+    words = [f"{p}, {verdict}" for p, verdict in compared(pairs)]
+    lines = [
+        (f"`{o.train}`", f"`{o.unit}`", told(o), told(ours), p, told(other), q)
+        for (o, ours, other), p, q in zip(cells, words[::2], words[1::2], strict=True)
+    ]
+    loss, penalised = "`NAU-NSPU`, `paths`", "`NAU-NMU`, `projected`"
+    head = ("range", "best published", "solved", loss, "p", penalised, "p")
+    return table(head, lines) + kinds(pairs) if lines else NOT_SHIPPED.format(name=SUMS)
 
 
 def every_pairs() -> list[Pair]:
@@ -58,7 +93,7 @@ def every_pairs() -> list[Pair]:
 
     A unit that has several recipes in a cell has the best of them.
     """
-    ours = {task_of(m): m for m in measured("beyond/own-unit", "beyond/own-unit-divisions")}
+    ours = {task_of(m): m for m in proposed()}
     best: dict[tuple[str, Task], Measured] = {}
     for task, own in by_task(measured(*CHAPTERS)).items():
         for m in own if task in ours else ():
@@ -72,7 +107,7 @@ def published() -> str:
     pairs = every_pairs()
     groups: dict[tuple[str, str], list[tuple[Measured, Measured, str]]] = {}
     for (o, m), (_, verdict) in zip(pairs, compared(pairs), strict=True):
-        groups.setdefault((m.operation, o.unit), []).append((o, m, verdict))
+        groups.setdefault((computed(m), o.unit), []).append((o, m, verdict))
     lines = [
         (
             operation,
@@ -92,7 +127,7 @@ def alone() -> str:
     """Return the proposal in the cells that no published unit was measured in, counted by operation and inputs."""
     known = by_task(measured(*CHAPTERS))
     found: dict[tuple[str, int], list[Any]] = {}
-    for m in measured("beyond/own-unit", "beyond/own-unit-divisions"):
+    for m in proposed():
         if task_of(m) not in known:
             count = found.setdefault((m.operation, m.inputs), [0, 0, 0, []])
             count[0] += 1

@@ -165,26 +165,33 @@ def composed(found: Sequence[Tally]) -> dict[str, tuple[list[Tally], list[int]]]
 def selection(found: Sequence[Tally] | None = None) -> str:
     """Return how many of the 16 compositions each way of selecting solves, over seeds."""
     name, lines = "beyond/selection", []
-    first: list[int] = []  # compositions solved with each seed in the first way
-    tests: list[float] = []
-    for way, (own, counts) in composed(counted(name) if found is None else found).items():
+    ways = composed(counted(name) if found is None else found)
+    every = [counts for _, counts in ways.values()]
+    first, above = _from_seed_to_seed(every, every[:1] * len(every)), _from_seed_to_seed(every, every)
+    for (way, (own, counts)), p, q in zip(ways.items(), first, above, strict=True):
         whole = wilson(sum(c == len(own) for c in counts), len(counts))
         middle = mean(counts)
-        if first and len(first) == len(counts):
-            tests.append(paired_difference(counts, first).p)
-        first = first or counts
         hardest = min(own, key=lambda t: t.success.estimate)
         lines.append(
             (
-                way,
-                f"{len(counts):,}",
-                f"{middle.estimate:.1f} [{middle.low:.2f}, {middle.high:.2f}]",
-                f"{min(counts)} to {max(counts)}",
+                *(way, f"{len(counts):,}", f"{middle.estimate:.1f} [{middle.low:.2f}, {middle.high:.2f}]"),
+                *(p, q, f"{min(counts)} to {max(counts)}"),
                 f"{whole.estimate:.2f} [{whole.low:.2f}, {whole.high:.2f}]",
                 f"`{hardest.case.operation}` {hardest.success.estimate:.2f}",
             )
         )
-    words = ["", *(f"{p:.2g}" for p in holm(tests))] if len(tests) == len(lines) - 1 else [""] * len(lines)
-    lines = [(*line[:3], p, *line[3:]) for line, p in zip(lines, words, strict=True)]
-    head = ("way", "seeds", "solved of 16, mean", "p", "range", "all 16 in a seed", "hardest")
+    tests = "p, first line", "p, line above"
+    head = ("way", "seeds", "solved of 16, mean", *tests, "range", "all 16 in a seed", "hardest")
     return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
+
+
+def _from_seed_to_seed(ways: Sequence[Sequence[int]], others: Sequence[Sequence[int]]) -> list[str]:
+    """Return p of Wilcoxon's test of every way but the first against the other one before it, after Holm's correction.
+
+    Ways with other seeds have none.
+    """
+    pairs = list(zip(ways[1:], others[:-1], strict=True))
+    known = [i for i, (a, b) in enumerate(pairs) if len(a) == len(b)]
+    corrected = holm([paired_difference(*pairs[i]).p for i in known])
+    words = dict(zip(known, (f"{p:.2g}" for p in corrected), strict=True))
+    return ["", *(words.get(i, "") for i in range(len(pairs)))] if ways else []
