@@ -4,7 +4,6 @@ Runs, curves and tallies of NEW are added to those of INTO. Where both have a ru
 is kept. Use it to ship an experiment whose runs come from several machines, if their results files are not at hand.
 """
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -76,7 +75,7 @@ def _origin(new: Path, old: Path, cases: Iterable[Case], totals: Mapping[str, fl
     latest = shipped.about(new)
     both = [latest, *([shipped.about(old)] if old.is_file() else [])]
     lists = {name: sorted({entry for about in both for entry in about[name]}) for name in LISTS}
-    unique = {case.key: json.loads(case.json()) for case in cases}
+    unique = {case.key: case.brief() for case in cases}
     date = max(about["date"] for about in both)
     return shipped.described({**latest, **lists, **totals, "date": date, "cases": list(unique.values())})
 

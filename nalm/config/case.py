@@ -48,6 +48,10 @@ class Case(Value):
         """Return the flat JSON that stored results have: see ``nalm.config.stored``."""
         return stored(self).plain()
 
+    def brief(self) -> dict[str, Any]:
+        """Return the flat JSON without any field that has its default."""
+        return stored(self).brief()
+
     @classmethod
     def read(cls, data: Any, where: str) -> Self:
         """Build a case from the flat JSON of stored results."""

@@ -37,6 +37,11 @@ class Value:
             f.name: _plain(v) for f, v in fields if not (f.metadata.get("added_later") and v == f.default)
         }
 
+    def brief(self) -> dict[str, Any]:
+        """Return the plain data without any field that has its default, which ``read`` takes as well."""
+        fields = [(f, getattr(self, f.name)) for f in dataclasses.fields(self)]  # type: ignore[arg-type]
+        return {f.name: _brief(v) for f, v in fields if v != _default(f)}
+
     @classmethod
     def read(cls, data: Any, where: str) -> Self:
         """Build the value from plain data, checking every name and type; ``where`` names the place in errors."""
@@ -123,6 +128,21 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(v) for v in value]
     return value
+
+
+def _brief(value: Any) -> Any:
+    if isinstance(value, Value):
+        return value.brief()
+    if isinstance(value, tuple):
+        return [_brief(v) for v in value]
+    return value
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    """Return the default of a field; of one that has none, what equals no value."""
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return field.default
 
 
 def _read(kind: Any, data: Any, where: str) -> Any:

@@ -129,7 +129,7 @@ def origin(store: Store, experiment: str, outcomes: Sequence[Outcome]) -> dict[s
         "runs": len(outcomes),
         "seconds": round(sum(o.seconds for o in outcomes), 1),
         "run_steps": sum(o.steps for o in outcomes),
-        "cases": [json.loads(c.json()) for c in {o.case.hash: o.case for o in outcomes}.values()],
+        "cases": [c.brief() for c in {o.case.hash: o.case for o in outcomes}.values()],
     }
 
 

@@ -140,6 +140,23 @@ def test_a_value_written_and_read_is_the_same_value(value):
 
 @given(values)
 @quick
+def test_a_value_is_read_from_the_fields_that_differ_from_their_defaults(value):
+    brief = json.loads(json.dumps(value.brief()))
+    back = type(value).read(brief, "the text")
+    assert back == value and back.hash == value.hash
+
+
+def test_brief_fields_are_those_that_were_chosen():
+    assert CASE.brief() == {
+        "model": [{"unit": "NMU"}],
+        "operation": "multiply",
+        "train": {"low": 1.0, "high": 2.0},
+        "test": {"low": 2.0, "high": 6.0},
+    }
+
+
+@given(values)
+@quick
 def test_json_is_canonical_and_the_hash_is_its_digest(value):
     text = value.json()
     assert text == json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"))
