@@ -3,6 +3,8 @@
 On a CPU the same products are taken by torch, from the same packed weights.
 """
 
+import functools
+import math
 from collections.abc import Callable
 
 import torch
@@ -13,8 +15,10 @@ from nalm.engine.images.dropped import SCALE, Draw, kept_features
 from nalm.engine.images.readers import affine
 
 Tensors = dict[str, Tensor]
-SPLITS = 13  # parts of the images whose gradients of the second convolution are summed one by one on a GPU
-PARTS = 169  # the same for the first convolution
+SPLITS = range(
+    8, 17
+)  # parts of the images over which gradients of the second convolution are summed, on a GPU
+PARTS = 169  # those of the first convolution
 GROUP = 64  # images whose gradients are summed one by one for the second bias
 
 
@@ -33,6 +37,11 @@ def packed_back(weight: Tensor) -> Tensor:
     return every.permute(0, 3, 4, 5, 1, 6, 2).flatten(5).flatten(3, 4).contiguous()
 
 
+def added(parts: Tensor) -> Tensor:
+    """The sum of (runs, parts, ...) over parts; written out, because the compiler reads large parts faster so."""
+    return functools.reduce(torch.add, parts.unbind(1))
+
+
 def unpacked(gradient: Tensor) -> Tensor:
     """The gradient of kernels from that of a row, (runs, 3, 4 x 32, 2 x 64)."""
     rows = gradient.unflatten(3, (2, 64)).unflatten(2, (4, 32))  # runs, 3, 4, in, 2, out
@@ -41,7 +50,7 @@ def unpacked(gradient: Tensor) -> Tensor:
 
 
 def unpacked_first(gradient: Tensor) -> tuple[Tensor, Tensor]:
-    """The gradients of the first kernels and of their bias from those of a block of 2 x 2, (runs, 4 x 32, 32)."""
+    """The gradients of the first kernels and of their bias from those of a block of 2 x 2, (runs, 4 x 32, 17)."""
     blocks = gradient.unflatten(1, (2, 2, 32))
     seen = blocks[..., :16].unflatten(-1, (4, 4))
     parts = [seen[:, y, x, :, y : y + 3, x : x + 3] for y in range(2) for x in range(2)]
@@ -147,12 +156,12 @@ def _(h: Tensor, w: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
 def first_gradient(u: Tensor, w: Tensor, x: Tensor, images: Tensor) -> Tensor:
     """Products of the gradient of 2 x 2 pixels, where they are positive, and the 16 inputs that they see and a one.
 
-    In parts that are still to be added, (runs, parts, 4 x 32, 32) in float32.
+    In parts that are still to be added, (runs, parts, 4 x 32, 17) in float32.
     """
     if x.is_cuda:
         from nalm.engine.images import kernels_back
 
-        out = x.new_empty(len(x), PARTS, 128, 32, dtype=torch.float32)
+        out = x.new_empty(len(x), PARTS, 128, 17, dtype=torch.float32)
         kernels_back.first_gradient(u, w.contiguous(), x.contiguous(), images.contiguous(), out)
         return out
     runs, many = len(x), x.shape[1] * 169
@@ -168,13 +177,13 @@ def first_gradient(u: Tensor, w: Tensor, x: Tensor, images: Tensor) -> Tensor:
     found = torch.cat(rows, -1)
     blocks = x.unflatten(3, (13, 2)).unflatten(2, (13, 2)).transpose(3, 4).reshape(runs, many, 128)
     seen = images.unfold(2, 4, 2).unfold(3, 4, 2).reshape(runs, many, 16)
-    seen = torch.cat([seen, torch.ones_like(seen[..., :1]), torch.zeros_like(seen[..., :15])], -1)
+    seen = torch.cat([seen, torch.ones_like(seen[..., :1])], -1)
     return (torch.where(blocks > 0, found, 0).mT @ seen).unsqueeze(1).float()
 
 
 @first_gradient.register_fake
 def _(u: Tensor, w: Tensor, x: Tensor, images: Tensor) -> Tensor:
-    return x.new_empty(len(x), PARTS if x.is_cuda else 1, 128, 32, dtype=torch.float32)
+    return x.new_empty(len(x), PARTS if x.is_cuda else 1, 128, 17, dtype=torch.float32)
 
 
 @torch.library.custom_op("nalm::weight_gradient", mutates_args=())
@@ -183,7 +192,7 @@ def weight_gradient(u: Tensor, x: Tensor) -> Tensor:
     if x.is_cuda:
         from nalm.engine.images import kernels_back
 
-        dw = x.new_empty(len(x), SPLITS, 3, 128, 128, dtype=torch.float32)
+        dw = x.new_empty(len(x), _splits(x), 3, 128, 128, dtype=torch.float32)
         kernels_back.weight_gradient(u, x.contiguous(), dw)
         return dw
     rows = u.view(*x.shape[:2], 13, 13, 2, 128)[:, :, 1:, 1:]
@@ -196,7 +205,18 @@ def weight_gradient(u: Tensor, x: Tensor) -> Tensor:
 
 @weight_gradient.register_fake
 def _(u: Tensor, x: Tensor) -> Tensor:
-    return x.new_empty(len(x), SPLITS if x.is_cuda else 1, 3, 128, 128, dtype=torch.float32)
+    return x.new_empty(len(x), _splits(x) if x.is_cuda else 1, 3, 128, 128, dtype=torch.float32)
+
+
+def _splits(x: Tensor) -> int:
+    """Return the number of parts with which the processors of a GPU, which take one part at a time, are idle least."""
+    processors = torch.cuda.get_device_properties(x.device).multi_processor_count
+
+    def busy(parts: int) -> float:
+        rounds = len(x) * parts / processors
+        return rounds / math.ceil(rounds)
+
+    return max(SPLITS, key=busy)
 
 
 def hidden(weights: Tensors, images: Tensor, draw: Draw | None) -> tuple[Tensor, Callable[[Tensor], Tensors]]:
@@ -218,7 +238,7 @@ def hidden(weights: Tensors, images: Tensor, draw: Draw | None) -> tuple[Tensor,
         return {
             "conv1.weight": w,
             "conv1.bias": b,
-            "conv2.weight": unpacked(weight_gradient(u, first).sum(1) * scale),
+            "conv2.weight": unpacked(added(weight_gradient(u, first)) * scale),
             "conv2.bias": sums.sum(1) * scale,
             "fc1.weight": torch.bmm(gradient.mT, found.flatten(2)).unflatten(2, (144, 64)).mT.flatten(2),
             "fc1.bias": gradient.float().sum(1),

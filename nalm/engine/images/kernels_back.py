@@ -110,9 +110,9 @@ def _inputs(
         seen = tl.where((j == 16)[None, :], 1.0, seen).to(w.dtype)
         above = tl.dot(tl.trans(top), seen, above, input_precision=precision)
         below = tl.dot(tl.trans(low), seen, below, input_precision=precision)
-    found = out + (run.to(tl.int64) * tl.num_programs(0) + part) * 4096 + n[:, None] * 32 + j[None, :]
-    tl.store(found, above)
-    tl.store(found + 2048, below)
+    found = out + (run.to(tl.int64) * tl.num_programs(0) + part) * 2176 + n[:, None] * 17 + j[None, :]
+    tl.store(found, above, mask=(j < 17)[None, :])
+    tl.store(found + 1088, below, mask=(j < 17)[None, :])
 
 
 @triton.autotune(configs((32, 8, 4), (32, 8, 3), (32, 8, 2), (32, 8, 1)), key=["many", "runs"])
@@ -160,7 +160,7 @@ def unpool(h: Tensor, w: Tensor, which: Tensor, u: Tensor, sums: Tensor) -> None
 
 
 def first_gradient(u: Tensor, w: Tensor, x: Tensor, images: Tensor, out: Tensor) -> None:
-    """Fill out (runs, parts, 128, 32), parts that are still to be added, with packed weights (runs, 3, 2, 128, 64)."""
+    """Fill out (runs, parts, 128, 17), parts that are still to be added, with packed weights (runs, 3, 2, 128, 64)."""
     many, parts = x.shape[1] * 169, out.shape[1]
     boxed = [TensorDescriptor.from_tensor(t, [1, 32]) for t in (u, w.view(-1, 64))]
     _inputs[(parts, len(x))](

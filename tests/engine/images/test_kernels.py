@@ -40,7 +40,7 @@ u, sums = fused.unpooled(h, fc, which)
 found, parts = torch.full_like(u, torch.nan), torch.full((2, 169, 64), torch.nan)
 kernels_back._unpool[(169, 1, 2)](h, fc, which, found, parts, 2, block=16, precision="ieee")
 assert near(found, u) and near(parts.sum(1), sums[:, 0]) and torch.equal(found == 0, u == 0)
-out = torch.full((2, 3, 128, 32), torch.nan)
+out = torch.full((2, 3, 128, 17), torch.nan)
 for block in (64, 128):
     boxed = Box.from_tensor(u, [block, 32]), Box.from_tensor(back.view(-1, 64), [32, 64])
     kernels_back._inputs.fn[(3, 2)](*boxed, x, images, out, 338, 2, 113, block=block, deep=32, precision="ieee")
