@@ -2,14 +2,12 @@
 
 from future_codes import architectures, codes
 from future_division import division, formulas, penalised
-from future_measured import Pair, by_task, case_of, compared, kinds, measured, task_of, told
+from future_measured import Pair, by_task, case_of, compared, kinds, measured, solved, task_of, told
 from future_own import alone, exchanged, own_unit, published, sums
-from future_runs import NOT_SHIPPED, coefficients, discreteness, invalid, selection, without_threshold
-from future_scientific import factors, wide
+from future_runs import NOT_SHIPPED, coefficients, discreteness, formulas_of, invalid, selection
+from future_scientific import factors, scientific, wide
 from tables import table
 
-from nalm.config import Task
-from nalm.config.labels import loss_of
 from nalm.experiments.future.noise import PLAIN
 from nalm.lab.measured import Measured
 
@@ -50,29 +48,25 @@ def distribution(m: Measured) -> str:
     return str(dict(case_of(m).model[-1].options).get("distribution", "uniform"))
 
 
-def scientific_pairs() -> list[Pair]:
-    """Return the units of logarithms and of scientific encoding, for each loss and range that has a threshold."""
-    cells: dict[tuple[str, Task], dict[str, Measured]] = {}
-    for m in measured("beyond/scientific"):
-        if without_threshold(m.experiment, m.case):
-            continue  # any finite error counts as solved
-        cells.setdefault((loss_of(case_of(m)), task_of(m)), {})[m.unit] = m
-    return [(c["ModifiedRealNPU"], c["ScientificNPU"]) for c in cells.values() if len(c) == 2]
-
-
-def scientific() -> str:
-    """Return the two units of scientific encoding and logarithms side by side, for each loss and range."""
-    pairs = scientific_pairs()
-    lines = [
-        (f"`{loss_of(case_of(m))}`", f"`{m.train}`", told(o), told(m), *words)
-        for (o, m), words in zip(pairs, compared(pairs), strict=True)
-    ]
-    head = ("loss", "range", "`ModifiedRealNPU`", "`ScientificNPU`", "p", "`ScientificNPU` is")
-    return table(head, lines) + kinds(pairs) if lines else NOT_SHIPPED.format(name="beyond/scientific")
+def optima() -> str:
+    """Return the wrong formulas of units with two inputs, where a run with or without noise is not solved."""
+    lines = []
+    for o, m in noise_pairs():
+        plain, noisy = (formulas_of(x.experiment, x.case) for x in (o, m))
+        target = {"multiply": "a*b", "divide": "a/b"}[m.operation]
+        if m.inputs == 2 and solved(o) + solved(m) < o.n + m.n:
+            words = (
+                "; ".join(f"`{text}` {n:,}" for text, n in found.items() if text != target) or "none"
+                for found in (plain, noisy)
+            )
+            lines.append((f"`{m.unit}`", distribution(m), f"`{m.train}`", *words))
+    head = ("unit", "noise", "range", "wrong formulas without", "wrong formulas with")
+    return table(head, lines) if lines else NOT_SHIPPED.format(name="beyond/reversible-noise")
 
 
 TABLES = {
     "future_noise": noise,
+    "future_optima": optima,
     "future_division": division,
     "future_division_formulas": formulas,
     "future_division_penalty": penalised,

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from future_runs import NOT_SHIPPED, against, counted, share
-from tables import table
+from tables import equals, table
 
 from nalm.config import Case
 from nalm.experiments.future.codes import ARCHITECTURES
@@ -56,7 +56,7 @@ def codes(found: Sequence[Tally] | None = None) -> str:
     first = {tally.case.operation: tally for tally in reversed(found)}
     others = [tally for tally in found if tally is not first[tally.case.operation]]
     tests = holm([_alike(tally, first[tally.case.operation]) for tally in others])
-    alike = {id(tally): f"; p = {p:.2g}" for tally, p in zip(others, tests, strict=True)}
+    alike = {id(tally): f"; {equals(p)}" for tally, p in zip(others, tests, strict=True)}
     for tally, p in zip(found, solved, strict=True):
         told = read(tally)
         rest = tally.runs - told.total()
@@ -104,7 +104,7 @@ def architectures(found: Sequence[Tally] | None = None, usual: Sequence[Tally] |
     }
     words = {(cell, column): _told(tally) for cell, own in cells.items() for column, tally in own.items()}
     for key, p in zip(tests, holm(list(tests.values())), strict=True):
-        words[key] += f"; p = {p:.2g}" if p else "; p < 1e-300"
+        words[key] += f"; {equals(p)}"
     lines = [(*cell, *(words.get((cell, column), "") for column in COLUMNS)) for cell in cells]
     head = ("operation", "unit", "value", *COLUMNS)
     return table(head, lines) if lines else NOT_SHIPPED.format(name=SIZES)

@@ -6,14 +6,14 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from future import distribution, noise_pairs, scientific_pairs
+from future import distribution, noise_pairs
 from future_codes import COLUMNS, by_cell, read, reader, share_of
 from future_division import NAME, PENALISED
 from future_measured import compared
 from future_own import chapter, computed, exchanges, own_pairs, sum_pairs
 from future_plots import LIMIT, STYLE, Point, canvas, dots, legend, whiskers
 from future_runs import commonest, composed, counted, modelled, weighed
-from future_scientific import FACTORS
+from future_scientific import FACTORS, scientific_cells
 from matplotlib.figure import Figure
 
 from nalm.config.labels import loss_of, unit_of
@@ -71,8 +71,8 @@ def penalised(found: Found = None) -> Figure:
 
 def scientific() -> Figure:
     """Draw the shares of logarithms and of scientific encoding, by loss and range, and of a hundred factors."""
-    both = [m for pair in scientific_pairs() for m in pair]
-    points = [(f"loss {m.recipe.loss}", m.unit, m.train, m.success) for m in both]
+    found = [m for cell in scientific_cells() for m in cell.values()]
+    points = [(f"loss {m.recipe.loss}", m.unit, m.train, m.success) for m in found]
     points += [
         (f"loss {t.case.recipe.loss}", unit_of(t.case), f"{t.case.train}, 100 factors", t.success)
         for t in counted(FACTORS)

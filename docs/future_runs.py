@@ -39,6 +39,11 @@ def seeds_of(experiment: str, case: str) -> tuple[tuple[int, int], ...]:
     return next((tally.seeds for tally in counted(experiment) if tally.case.hash == case), ())
 
 
+def formulas_of(experiment: str, case: str) -> dict[str, int]:
+    """Return the five commonest formulas of a case, by its hash, and their runs; empty if it is not shipped."""
+    return next((dict(t.formulas) for t in counted(experiment) if t.case.hash == case), {})
+
+
 def without_threshold(experiment: str, case: str) -> bool:
     """Return whether the threshold of a case, by its hash, is infinite, so that solved runs say nothing."""
     return any(t.thresholds[1] == math.inf for t in counted(experiment) if t.case.hash == case)
@@ -153,7 +158,7 @@ def invalid(found: Sequence[Tally] | None = None) -> str:
 def composed(found: Sequence[Tally]) -> dict[str, tuple[list[Tally], list[int]]]:
     """Return the cases of each way of selecting, and how many of them are solved with each seed."""
     ways = {}
-    for way, (layer, recipe) in WAYS.items():
+    for way, (layer, recipe, _) in WAYS.items():
         own = [t for t in found if (t.case.model, t.case.recipe) == ((layer,), recipe)]
         solved = [t.by_seed for t in own]
         if own and all(solved):
@@ -166,32 +171,39 @@ def selection(found: Sequence[Tally] | None = None) -> str:
     """Return how many of the 16 compositions each way of selecting solves, over seeds."""
     name, lines = "beyond/selection", []
     ways = composed(counted(name) if found is None else found)
-    every = [counts for _, counts in ways.values()]
-    first, above = _from_seed_to_seed(every, every[:1] * len(every)), _from_seed_to_seed(every, every)
-    for (way, (own, counts)), p, q in zip(ways.items(), first, above, strict=True):
+    solved = {way: counts for way, (_, counts) in ways.items()}
+    for (way, (own, counts)), p in zip(ways.items(), _from_seed_to_seed(solved), strict=True):
         whole = wilson(sum(c == len(own) for c in counts), len(counts))
         middle = mean(counts)
         hardest = min(own, key=lambda t: t.success.estimate)
         lines.append(
             (
                 *(way, f"{len(counts):,}", f"{middle.estimate:.1f} [{middle.low:.2f}, {middle.high:.2f}]"),
-                *(p, q, f"{min(counts)} to {max(counts)}"),
+                *(WAYS[way].beside, p, f"{min(counts)} to {max(counts)}"),
                 f"{whole.estimate:.2f} [{whole.low:.2f}, {whole.high:.2f}]",
                 f"`{hardest.case.operation}` {hardest.success.estimate:.2f}",
             )
         )
-    tests = "p, first line", "p, line above"
-    head = ("way", "seeds", "solved of 16, mean", *tests, "range", "all 16 in a seed", "hardest")
+    head = (
+        "way",
+        "seeds",
+        "solved of 16, mean",
+        "compared with",
+        "p",
+        "range",
+        "all 16 in a seed",
+        "hardest",
+    )
     return table(head, lines) if lines else NOT_SHIPPED.format(name=name)
 
 
-def _from_seed_to_seed(ways: Sequence[Sequence[int]], others: Sequence[Sequence[int]]) -> list[str]:
-    """Return p of Wilcoxon's test of every way but the first against the other one before it, after Holm's correction.
+def _from_seed_to_seed(ways: Mapping[str, Sequence[int]]) -> list[str]:
+    """Return p of Wilcoxon's test of each way against the one it stands beside, after Holm's correction.
 
-    Ways with other seeds have none.
+    Ways with other seeds than that one have none.
     """
-    pairs = list(zip(ways[1:], others[:-1], strict=True))
-    known = [i for i, (a, b) in enumerate(pairs) if len(a) == len(b)]
-    corrected = holm([paired_difference(*pairs[i]).p for i in known])
+    beside = {way: ways.get(WAYS[way].beside, ()) for way in ways}
+    known = [way for way, other in beside.items() if len(other) == len(ways[way])]
+    corrected = holm([paired_difference(ways[way], beside[way]).p for way in known])
     words = dict(zip(known, (f"{p:.2g}" for p in corrected), strict=True))
-    return ["", *(words.get(i, "") for i in range(len(pairs)))] if ways else []
+    return [words.get(way, "") for way in ways]

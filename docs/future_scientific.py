@@ -3,18 +3,50 @@
 import math
 from collections.abc import Sequence
 
-from future_runs import NOT_SHIPPED, RESULTS, against, counted, paired, share
+from future_measured import Pair, case_of, compared, kinds, measured, task_of, told
+from future_runs import NOT_SHIPPED, RESULTS, against, counted, paired, share, without_threshold
 from tables import table
 
-from nalm.config import Case
+from nalm.config import Case, Task
 from nalm.config.labels import loss_of, unit_of
 from nalm.formulas.truth import right
+from nalm.lab.measured import Measured
 from nalm.results import files as shipped
 from nalm.results.runs import Outcome
 from nalm.results.tally import Tally
 from nalm.stats import holm
 
 FACTORS = "beyond/scientific-factors"
+BY_LOGARITHMS = ("ModifiedRealNPU", "NaiveNPU")  # with gates and without
+
+
+def scientific_cells() -> list[dict[str, Measured]]:
+    """Return the units of logarithms and of scientific encoding, for each loss and range that has a threshold."""
+    cells: dict[tuple[str, Task], dict[str, Measured]] = {}
+    for m in measured("beyond/scientific"):
+        if without_threshold(m.experiment, m.case):
+            continue  # any finite error counts as solved
+        cells.setdefault((loss_of(case_of(m)), task_of(m)), {})[m.unit] = m
+    return [c for c in cells.values() if {"ScientificNPU", *BY_LOGARITHMS} <= c.keys()]
+
+
+def scientific_pairs() -> list[Pair]:
+    """Return each unit of logarithms beside that of scientific encoding, cell by cell."""
+    return [(cell[unit], cell["ScientificNPU"]) for cell in scientific_cells() for unit in BY_LOGARITHMS]
+
+
+def scientific() -> str:
+    """Return the units of scientific encoding and of logarithms side by side, for each loss and range."""
+    pairs = scientific_pairs()
+    words = [
+        f"{told(o)}; p = {p}, {verdict}" for (o, _), (p, verdict) in zip(pairs, compared(pairs), strict=True)
+    ]
+    lines = [
+        (f"`{loss_of(case_of(m))}`", f"`{m.train}`", told(m), gated, free)
+        for (_, m), gated, free in zip(pairs[::2], words[::2], words[1::2], strict=True)
+    ]
+    head = ("loss", "range", "`ScientificNPU`", *(f"`{unit}`" for unit in BY_LOGARITHMS))
+    return table(head, lines) + kinds(pairs) if lines else NOT_SHIPPED.format(name="beyond/scientific")
 
 
 def wide(found: Sequence[Tally] | None = None, runs: Sequence[Outcome] | None = None) -> str:
@@ -53,11 +85,15 @@ def factors(found: Sequence[Tally] | None = None) -> str:
     """Return the solved runs of products of a hundred factors, and p of each unit against scientific encoding."""
     found = counted(FACTORS) if found is None else found
     tests = against(found, lambda case: (loss_of(case), case.task))
-    cells: dict[tuple[str, str], list[str]] = {}
+    cells: dict[tuple[str, str], dict[str, str]] = {}
     units = list(dict.fromkeys(unit_of(t.case) for t in found))
     for tally, p in zip(found, tests, strict=True):
-        key = loss_of(tally.case), str(tally.case.train)
-        cells.setdefault(key, []).append(share(tally) + (f"; p = {p}" if p else ""))
-    lines = [(f"`{loss}`", f"`{train}`", *words) for (loss, train), words in cells.items()]
+        exact = sum(n for text, n in tally.formulas if right(tally.case, 0, text))  # one target for all seeds
+        words = share(tally) + (f"; p = {p}" if p else "") + f"; right formula {exact:,}"
+        cells.setdefault((loss_of(tally.case), str(tally.case.train)), {})[unit_of(tally.case)] = words
+    lines = [
+        (f"`{loss}`", f"`{train}`", *(own.get(unit, "") for unit in units))
+        for (loss, train), own in cells.items()
+    ]
     head = ("loss", "range", *(f"`{unit}`" for unit in units))
     return table(head, lines) if lines else NOT_SHIPPED.format(name=FACTORS)

@@ -3,19 +3,19 @@
 import json
 import re
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from made import outcomes
+from pages import DOCS, columns_of, lines_of
 
 from nalm import stats
 from nalm.config.labels import loss_of, unit_of
 from nalm.experiments import EXPERIMENTS
+from nalm.experiments.future.selection import WAYS
+from nalm.formulas.truth import truth
 from nalm.lab.measured import shipped_rows
 from nalm.results.tally import tallies
-
-DOCS = Path(__file__).parents[1] / "docs"
 
 
 @pytest.fixture
@@ -127,48 +127,6 @@ def test_noise_is_compared_with_the_same_unit_without_it(future, ship):
     assert said == "Of these p, 1 are those of McNemar's test and 0 those of Fisher's."
 
 
-def test_the_page_says_what_the_tables_show(future):
-    text = (DOCS / "future-work.md").read_text("utf-8")
-    cells = [
-        line
-        for line in future.own_unit().splitlines()
-        if line.endswith(("better |", "difference |", "worse |"))
-    ]
-    better, worse = (sum(line.endswith(f"| {word} |") for line in cells) for word in ("better", "worse"))
-    text = " ".join(text.split())
-    assert f"in {better} of all {len(cells)} cells more often solved than the best published unit" in text
-    assert f"in {worse} less often" in text
-    every = lines_of(future.own_unit())
-    alone = [words for words in every if words[0] != "product of two sums"]
-    assert len(every) - len(alone) == 9
-    assert all(words[6].startswith("0 of") for words in every if words not in alone)
-    assert worse == 7 == sum(words[-1] == "worse" for words in every if words not in alone)
-    ours = [int(words[6].split(" of ")[0].replace(",", "")) for words in alone]
-    older = [words for words in lines_of(future.own_unit()) if words[3] == "3" and words[0] == "divide"]
-    assert (
-        sum(words[-1] == "better" for words in older) == 6
-        and f"Six of the {better} are divisions of chapter 3" in text
-    )
-    best = [int(words[5].split(" of ")[0].replace(",", "")) for words in alone]
-    pairs = [(a, b) for a, b in zip(best, ours, strict=True) if a > b]
-    assert pairs == [(1_000, 997), (1_000, 999)] and "(997 of 1,000 against 1,000)" in text
-    whole = ours.count(1_000)
-    assert (
-        f"all 1,000 runs in {whole} of the {len(alone)} cells of a single unit and at least {min(ours)} in the others"
-        in text
-    )
-    sums = lines_of(future.sums())
-    assert {words[5] for words in sums} == {sums[0][5]} and sums[0][5].startswith("200 of 200")
-    assert "They solve all 1,800 runs" in text and len(sums) == 9
-    unsolved = {words[0].replace("\u00a0", " ") for words in sums if words[2].startswith("0 of")}
-    assert unsolved == {"`U[1.1,1.2)`", "`U[-1.2,-1.1)`"} and "where no published model solves any" in text
-    noise = [
-        line for line in future.noise().splitlines() if line.endswith(("better |", "difference |", "worse |"))
-    ]
-    helped, hurt = (sum(line.endswith(f"| {word} |") for line in noise) for word in ("better", "worse"))
-    assert f"better in {helped} of {len(noise)} cells and worse in {hurt}" in text
-
-
 def tallied(case, solved, formula="a*b"):
     """The tally of made runs of a case; a list of formulas has one for each run."""
     texts = [formula] * len(solved) if isinstance(formula, str) else formula
@@ -254,22 +212,20 @@ def test_all_compositions_must_be_solved_with_the_same_seed(future):
     found = [tallied(c, [True, True, i > 0, i > 1]) for i, c in enumerate(own)]
     (line,) = future.selection(found).splitlines()[2:]
     words = line.replace("\u00a0", " ").split(" | ")
-    assert words[1] == "4" and words[2].startswith("15.2 [") and words[3:6] == ["", "", "14 to 16"]
+    assert words[1] == "4" and words[2].startswith("15.2 [") and words[4:6] == ["", "14 to 16"]
     assert words[6].startswith("0.50 [") and f"`{own[0].operation}` 0.50" in words[7]
 
 
 def test_ways_of_selecting_are_compared_seed_by_seed(future):
+    (first, one), (_, other) = list(WAYS.items())[:2]
     cases = EXPERIMENTS["beyond/selection"].cases
-    one = cases[0].model, cases[0].recipe
-    first = [c for c in cases if (c.model, c.recipe) == one]
-    last = [c for c in cases if dict(c.model[0].options).get("copies") == 4]
-    found = [tallied(c, [i < 4] * 8) for i, c in enumerate(first)]
-    found += [tallied(c, [True] * 8) for c in last]
+    few, all_16 = (
+        [c for c in cases if (c.model, c.recipe) == ((way.layer,), way.recipe)] for way in (one, other)
+    )
+    found = [tallied(c, [i < 4] * 8) for i, c in enumerate(few)] + [tallied(c, [True] * 8) for c in all_16]
     lines = lines_of(future.selection(found))
-    assert [words[3] for words in lines] == ["", f"{2 * 0.5**8:.2g}"]  # all eight seeds favour the second
-    assert [words[4] for words in lines] == [
-        words[3] for words in lines
-    ]  # of two ways the first is the one above
+    p = f"{2 * 0.5**8:.2g}"  # all eight seeds favour the second way
+    assert [words[3:5] for words in lines] == [["", ""], [first, p]]
 
 
 def test_errors_are_compared_on_the_same_seeds(future):
@@ -308,7 +264,8 @@ def test_counts_are_enough_for_pairs_if_all_runs_of_one_side_are_solved_or_none(
 
 
 def test_the_shipped_runs_of_single_units_are_compared_seed_by_seed(future, own, compare):
-    pairs = [*future.noise_pairs(), *future.scientific_pairs(), *own.own_pairs(), *own.every_pairs()]
+    encoded = future.scientific.__globals__["scientific_pairs"]()
+    pairs = [*future.noise_pairs(), *encoded, *own.own_pairs(), *own.every_pairs()]
     assert all(compare.in_pairs(a, b) is not None for a, b in pairs if "-" not in a.unit)
 
 
@@ -346,67 +303,12 @@ def test_both_units_of_scientific_encoding_stand_side_by_side(future, ship):
     rows = [row("beyond/scientific", c, 20 if unit_of(c) == "ScientificNPU" else 1, 20) for c in cases]
     ship(*rows)
     lines = lines_of(future.scientific())
-    assert len(lines) == len(cases) / 2 - 2  # one range has no threshold
-    both = ["1 of 20 [0.009, 0.236]", "20 of 20 [0.839, 1.000]"]
-    assert all(words[2:4] == both and words[5] == "better" for words in lines)
-
-
-def test_the_page_says_what_scientific_encoding_solves(future, compare):
-    text = " ".join((DOCS / "future-work.md").read_text("utf-8").split())
-    lines = [words for words in lines_of(future.scientific()) if words[0] == "`log`"]
-    others = [int(words[2].split(" of ")[0].replace(",", "")) for words in lines]
-    fewer = sum(words[5] == "better" for words in lines)
-    assert all(words[3].startswith("1,000 of 1,000") for words in lines) and len(lines) == 12
-    assert (
-        f"solves {min(others)} to {max(others):,} with the same loss, fewer in {fewer} of these ranges"
-        in text
-    )
-    assert not any(words[5] == "worse" for words in lines)
-    clipped = [
-        m
-        for m in compare.measured("thesis/ch5/nmru-safe-clip")
-        if (m.unit, m.train, m.inputs, m.n) == ("NMRU", "B[10,100)", 10, 1_000)
-    ]
-    plain, safe = sorted(map(compare.solved, clipped))
-    assert f"solves {plain} of 1,000 runs with ten inputs there, but {safe:,} of 1,000 with a clip" in text
-    ours, theirs = (words for words in lines_of(future.wide()) if words[0] == "`log`")
-    assert f"its median error is {ours[2].split(' ')[0]} and {ours[4]} formulas are right" in text
-    assert f"against {theirs[2].split(' ')[0]} and {theirs[4]} of the modified Real NPU" in text
-
-
-def test_the_page_says_which_products_of_a_hundred_factors_are_solved(future):
-    text = " ".join((DOCS / "future-work.md").read_text("utf-8").split())
-    cells = {
-        tuple(words[:2]): [cell.split(" of ")[0] for cell in words[2:]]
-        for words in lines_of(future.factors())
-    }
-    assert all(set(cells[key]) == {"0"} for key in cells if key[0] == "`mse`")
-    assert "With squared errors no run of any unit is solved" in text
-    both = cells.pop(("`log`", "`U[-1.5,1.5)`"))
-    assert both == ["1,000", "0", "0", "0"] and "on `U[-1.5,1.5)` the ScientificNPU solves all 1,000" in text
-    assert all(set(cells[key]) == {"1,000"} for key in cells if key[0] == "`log`")
-
-
-def test_the_page_says_how_the_architecture_changes_the_codes(future):
-    text = " ".join((DOCS / "future-work.md").read_text("utf-8").split())
-    cells = {tuple(words[:3]): words[3:] for words in lines_of(future.architectures())}
-
-    def read(*key):
-        return [int(cell.split(" ")[0].replace(",", "")) for cell in cells[key]]
-
-    none, eight, usual, wide, two = read("add", "`NAU`", "free")
-    assert none == 1_000 and (
-        f"{eight} with 8 units, {usual} with 32, {wide} with 128 and {two} with two layers" in text
-    )
-    assert f"Behind the NMU at least {min(read('multiply', '`NMU`', 'free'))} read the digits" in text
-    given = read("divide", "divide (given)", "softargmax")
-    assert f"at least {min(given[1:])} with a hidden layer" in text and f"in {given[0]} runs" in text
-    swapped = [
-        int(re.search(r"c/k (\d+)", cell)[1]) for cell in cells["divide", "`ModifiedRealNPU`", "softargmax"]
-    ]
-    assert f"learnt in {min(swapped)} to {max(swapped)} of 1,000 runs" in text
-    free = [cells["divide", unit, "free"][0] for unit in ("`NRU`", "`ModifiedRealNPU`")]
-    assert all("; solved 0;" in cell for cell in free)
+    assert len(lines) == len(cases) / 3 - 2  # one range has no threshold
+    for words in lines:
+        ours, *others = words[2:]
+        assert ours == "20 of 20 [0.839, 1.000]" and len(others) == 2
+        assert all(cell.startswith("1 of 20 [0.009, 0.236]; p = ") for cell in others)
+        assert all(cell.endswith(", better") for cell in others)
 
 
 def test_units_and_losses_are_exchanged_on_the_same_tasks(future, ship):
@@ -446,67 +348,12 @@ def test_coefficients_and_noise_are_told_by_model(future):
     assert f"| add | `NAU` | drawn to the grid | {middles} |" in lines
 
 
-def test_the_page_says_which_codes_and_compositions_are_found(future):
-    text = " ".join((DOCS / "future-work.md").read_text("utf-8").split())
-    cells = {tuple(words[:4]): words for words in lines_of(future.codes())}
-    powers = {
-        value: cells["divide", "`ModifiedRealNPU`", "shared", value][7]
-        for value in ("softargmax", "bounded", "free")
-    }
-    counts = {value: dict(part.split(": ") for part in codes.split("; ")) for value, codes in powers.items()}
-    assert (
-        f"learn c/k ({counts['softargmax']['c/k']} of 1,000 with softargmax, {counts['bounded']['c/k']} bounded, "
-        f"{counts['free']['c/k']} free)"
-    ) in text
-    given = cells["divide", "divide (given)", "shared", "softargmax"]
-    assert (
-        given[6].startswith(given[4]) and f"all {given[4].split(' ')[0]} solved runs read the digits" in text
-    )
-    most = max(
-        int(words[6].split(" of ")[0].split(" to ")[-1])
-        for key, words in cells.items()
-        if key[2] == "separate"
-    )
-    assert f"Separate free readers learn the digits in at most {most} of 1,000 runs" in text
-    ways = {words[0]: words for words in lines_of(future.selection())}
-    whole = {way: words[6].split(" ")[0] for way, words in ways.items()}
-    few, many = (whole[f"{count} experts of equal load"] for count in (16, 64))
-    assert f"in a share of {few} of the seeds, with four starts each in {many};" in text
-    assert {share for way, share in whole.items() if "experts" not in way} == {"0.00"}
-    means = {way: words[2].split(" ")[0] for way, words in ways.items()}
-    assert f"({means['no draws, entropy penalised late']} of 16 on average)" in text
-    assert f"clipped gradients ({means['Adam, clipped gradients']})" in text
-
-
-def lines_of(table):
-    """The cells of a table, row by row."""
-    rows = [line for line in table.replace("\u00a0", " ").splitlines()[2:] if line.startswith("|")]
-    return [row.strip("| ").split(" | ") for row in rows]
-
-
 def test_runs_that_end_in_no_number_are_counted(future):
     case = EXPERIMENTS["beyond/invalid-outputs"].cases[2]
     found = tallied(case, [True] + [False] * 3, ["a/b", "", "", "1/(a*b)"])
     assert lines_of(future.invalid([found])) == [
         ["`ModifiedRealNPU`", "`mse`", "`[0,5)/1`", "1 of 4 [0.046, 0.699]", "", "2 of 4", "`1/(a*b)` 1"]
     ]
-
-
-def test_the_page_says_how_often_a_unit_divides_by_zero(future):
-    text = " ".join((DOCS / "future-work.md").read_text("utf-8").split())
-    cells = {tuple(words[:3]): words for words in lines_of(future.invalid())}
-    (near, signed), loss = ("`[0,5)/1`", "`[-4,5)/1`"), "`valid`"
-    counts = [
-        cells[f"`{unit}`", loss, numbers][3]
-        for numbers in (near, signed)
-        for unit in ("ModifiedRealNPU", "NMRU")
-    ]
-    first, *others = (count.split(" ")[0] for count in counts)
-    assert all(" of 1,000 " in count for count in counts)
-    assert f"in {first} of 1,000 runs and the NMRU in {others[0]};" in text
-    assert f"both signs in {others[1]} and {others[2]}," in text
-    assert {cells["`ModifiedRealNPU`", "`mse`", n][5] for n in (near, signed)} == {"1,000 of 1,000"}
-    assert f"in {cells['`NRU`', loss, signed][5].split(' ')[0]} of the other" in text
 
 
 def test_a_bar_in_a_cell_is_no_border(future):
@@ -520,46 +367,26 @@ def test_runs_of_two_layers_are_solved_before_training_only_where_sums_have_both
         assert all(word.startswith("0 of 200; ") != untrained for word in words[3:])
 
 
-def test_the_page_says_how_often_two_layers_find_the_quotient(future):
-    text = " ".join((DOCS / "future-work.md").read_text("utf-8").split())
-    rows = lines_of(future.formulas())
-    for loss in ("mse", "log, then mse", "projected, then mse"):
-        own = [words for words in rows if words[1] == f"`{loss}`"]
-        counts = [words[2].removesuffix(" of 40") for words in own]
-        assert [words[0] for words in own] == ["`NAU-NRU`", "`NAU-NMRU`", "`NAU-ModifiedRealNPU`"]
-        assert f"{counts[0]}, {counts[1]} and {counts[2]}" in text
-        assert all(words[3] in text for words in own if words[3] not in ("", "1"))
-
-
 def test_a_hundred_factors_compare_every_unit_with_scientific_encoding(future):
     cases = [c for c in EXPERIMENTS["beyond/scientific-factors"].cases if str(c.train) == "U[1,2)"]
-    solved = {"ScientificNPU": 20, "ModifiedRealNPU": 20, "NMU": 4, "NMRU": 0}
-    made = [tallied(case, [seed < solved[unit_of(case)] for seed in range(20)]) for case in cases]
-    lines = lines_of(future.factors(made))
+    solved = {"ScientificNPU": 20, "ModifiedRealNPU": 20, "NaiveNPU": 19, "NMU": 4, "NMRU": 0}
+    target = str(truth(cases[0], 0))
+    made = [
+        tallied(case, [i < k for i in range(20)], [target] * k + [""] * (20 - k))
+        for case in cases
+        for k in [solved[unit_of(case)]]
+    ]
+    half = len(made) // 2
+    others = reversed(made[half + 1 :])  # the units of the other loss stand in another order
+    text = future.factors([*made[: half + 1], *others])
+    units = [column.strip("`") for column in columns_of(text)[2:]]
+    assert units == ["ScientificNPU", "ModifiedRealNPU", "NaiveNPU", "NMU", "NMRU"]
+    lines = lines_of(text)
     assert [words[:2] for words in lines] == [["`mse`", "`U[1,2)`"], ["`log`", "`U[1,2)`"]]
-    for words in lines:
-        assert words[2].startswith("20 of 20") and "p =" not in words[2]
-        assert words[3].startswith("20 of 20") and words[3].endswith("p = 1")
-        assert words[4].startswith("4 of 20") and float(words[4].rsplit(" ", 1)[1]) < 1e-3
-
-
-def test_the_page_says_how_often_two_layers_with_a_penalty_are_solved(future):
-    text = " ".join((DOCS / "future-work.md").read_text("utf-8").split())
-    rows = lines_of(future.penalised())
-    assert len(rows) == 27 and all(len(words) == 7 for words in rows)
-    for unit in ("NAU-NRU", "NAU-NMRU", "NAU-ModifiedRealNPU"):
-        own = [words for words in rows if words[0] == f"`{unit}`" and words[1] != "`U[-2,2)`"]
-        counts = [sum(int(words[i].split(" ")[0]) for words in own) for i in (2, 3, 5)]
-        assert any(form.format(*(f"{c:,}" for c in counts)) in text for form in PENALISED)
-    signed = [words for words in rows if words[1] == "`U[-2,2)`"]
-    assert all(words[i].startswith("0 of 200 ") for words in signed for i in (2, 3, 5))
-
-
-PENALISED = (
-    "solves {} of 1,600 runs with squared errors, {} with `log` first and {} with `projected` first",
-    "it is {}, {} and {}",
-    "modified Real NPU {}, {} and {}",
-)
+    for cell, unit in [(words[i + 2], unit) for words in lines for i, unit in enumerate(units)]:
+        assert cell.startswith(f"{solved[unit]} of 20 ") and cell.endswith(f"; right formula {solved[unit]}")
+    assert "p =" not in lines[0][2] and "; p = 1; " in lines[0][3]
+    assert float(re.search("p = (.+?);", lines[0][5])[1]) < 1e-3
 
 
 def numbers_of(axes):

@@ -13,7 +13,7 @@ from nalm.experiments.thesis.ch5_ablations import BENFORD, LARGE
 WIDE = (Range(10, 1e18, "benford"), Range(1e18, 1e36, "benford"))
 PLAIN = Recipe(steps=10_000, lr=1e-2, schedule="cosine")
 SHORT = PLAIN.replace(steps=2_000)
-UNITS = ("ScientificNPU", "ModifiedRealNPU")
+UNITS = ("ScientificNPU", "ModifiedRealNPU", "NaiveNPU")
 FACTORS = 100
 FACTOR_RANGES = (  # products of 100 numbers: 1e-26 to 1e17 in training
     (Range(1, 2), Range(0.5, 1)),
