@@ -49,8 +49,7 @@ class NSPU(EpsUnit):
     to exactly 0 or 1 ends the turns. Training keeps the gate off these ends, and puts weights that are within 0.001
     of -1, 0 or 1 there. No penalty and no schedule of one is needed. Train it with ``nalm.losses.paths(prediction,
     target)`` and batches of six rows or more: other losses do not know which part a row shows. In our
-    studies layers before it do not learn: the sum and the product pull them in different directions. Not published
-    before.
+    studies layers before it do not learn. Not published before.
 
     >>> NSPU.solved("divide").formulas(), NSPU.solved("subtract").formulas()
     ([a/b], [a - b])
