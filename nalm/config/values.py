@@ -38,7 +38,10 @@ class Value:
         }
 
     def brief(self) -> dict[str, Any]:
-        """Return the plain data without any field that has its default, which ``read`` takes as well."""
+        """Return the plain data without any field that has its default, which ``read`` takes as well.
+
+        The hash counts every field: with other defaults, what was written so is read as another value.
+        """
         fields = [(f, getattr(self, f.name)) for f in dataclasses.fields(self)]  # type: ignore[arg-type]
         return {f.name: _brief(v) for f, v in fields if v != _default(f)}
 

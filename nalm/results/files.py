@@ -25,7 +25,7 @@ from nalm.results.store import Store
 # suffixes of tables that do not hold runs
 CURVES, TRIALS, TALLY = ".curves.csv", ".trials.csv", ".tally.csv"
 NUMBERS = [f.name for f in fields(Outcome) if f.name not in ("case", "seed", "version", "measures")]
-READABLE = ("unit", "operation", "train", "inputs")  # columns for readers; the JSON holds the full cases
+READABLE = ("unit", "operation", "train", "inputs")  # columns for readers; the JSON holds the cases
 FOLDERS = ("--out", "--data")  # options that differ from machine to machine
 LONGEST = 1_000  # characters of the formula of a run that is not solved; nobody reads a longer one
 
@@ -201,8 +201,23 @@ def about(path: Path) -> dict[str, Any]:
 
 def read(path: Path) -> list[Outcome]:
     """Read the runs of a shipped table."""
-    cases = {c.key: c for c in (Case.from_json(json.dumps(d)) for d in about(path)["cases"])}
-    return [_outcome(row, cases, path) for row in curve_files.rows(path, header())]
+    cases = cases_of(path)
+    return [_outcome(row, case_of(row, cases, path), path) for row in curve_files.rows(path, header())]
+
+
+def cases_of(path: Path) -> dict[str, Case]:
+    """Read the cases of a shipped table from the JSON file beside it, by the first 12 letters of their hash."""
+    return {c.key: c for c in (Case.from_json(json.dumps(d)) for d in about(path)["cases"])}
+
+
+def case_of(row: Mapping[str, str], cases: Mapping[str, Case], path: Path) -> Case:
+    """Return the case that a row of a shipped table names."""
+    if row["case"] not in cases:
+        raise NALMError(
+            f"{path} has a row of the case {row['case']!r}, which {path.with_suffix('.json').name} does not describe: "
+            "take both files from one export, or read them with the version of nalm that the JSON file names."
+        )
+    return cases[row["case"]]
 
 
 def curves(path: Path) -> dict[tuple[str, int], dict[str, np.ndarray]]:
@@ -210,7 +225,7 @@ def curves(path: Path) -> dict[tuple[str, int], dict[str, np.ndarray]]:
     return curve_files.read(path.with_suffix(CURVES))
 
 
-def _outcome(row: dict[str, str], cases: dict[str, Case], path: Path) -> Outcome:
+def _outcome(row: dict[str, str], case: Case, path: Path) -> Outcome:
     kinds = {f.name: f.type for f in fields(Outcome)}
     try:
         values: dict[str, Any] = {}
@@ -219,9 +234,9 @@ def _outcome(row: dict[str, str], cases: dict[str, Case], path: Path) -> Outcome
             if kind is float:
                 values[name] = float(text) if text else math.nan
             else:
-                values[name] = text if kind is str else int(text) if text else None
+                values[name] = text if kind is str else int(text) if text or kind is int else None
         pairs = [pair.rpartition("=") for pair in (row.get("measures") or "").split("; ") if pair]
         values["measures"] = {name: float(number) for name, _, number in pairs}
-        return Outcome(cases[row["case"]], int(row["seed"]), version=row["version"], **values)
+        return Outcome(case, int(row["seed"]), version=row["version"], **values)
     except (KeyError, ValueError, TypeError) as error:
         raise NALMError(f"{path} has a row that is not a run ({error}): {str(row)[:80]}.") from None

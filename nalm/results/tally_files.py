@@ -75,17 +75,17 @@ def ship(store: Store, experiment: str, folder: Path) -> Path:
 
 def read(path: Path) -> list[Tally]:
     """Read the tallies of a shipped table."""
-    cases = {c.key: c for c in (Case.from_json(json.dumps(d)) for d in shipped.about(path)["cases"])}
+    cases = shipped.cases_of(path)
     needed = [name for name in header() if name != SOLVED]  # a later column
-    return [_tally(row, cases, path) for row in curve_files.rows(path, needed)]
+    return [_tally(row, shipped.case_of(row, cases, path), path) for row in curve_files.rows(path, needed)]
 
 
-def _tally(row: dict[str, str], cases: dict[str, Case], path: Path) -> Tally:
+def _tally(row: dict[str, str], case: Case, path: Path) -> Tally:
     try:
         if None in row.values():
             raise ValueError("it has too few columns")
         found = Tally(
-            case=cases[row["case"]],
+            case=case,
             seeds=tuple(_pairs(row["seeds"])),
             runs=int(row["runs"]),
             solved=int(row["solved"]),

@@ -1,5 +1,6 @@
 """Results as files: what is written is read back, and what is damaged is refused."""
 
+import csv
 import gzip
 import importlib.util
 import json
@@ -151,6 +152,21 @@ def test_the_case_of_a_row_must_be_described(folder):
     path = results / "group" / "small.csv"
     about = json.loads((results / "group" / "small.json").read_text("utf-8"))
     (results / "group" / "small.json").write_text(json.dumps(about | {"cases": []}))
+    with pytest.raises(NALMError, match=r"small\.json does not describe: take both files"):
+        shipped.read(path)
+
+
+@pytest.mark.parametrize("name", ["steps", "best_step", "resets", "neighbours"])
+def test_a_count_of_a_row_must_be_a_number(folder, name):
+    results, _ = folder
+    path = results / "group" / "small.csv"
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    rows[0][name] = ""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
     with pytest.raises(NALMError, match="not a run"):
         shipped.read(path)
 
