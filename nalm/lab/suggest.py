@@ -69,10 +69,12 @@ class Suggestion:
         task = (
             f'Arithmetic("{self.operation}", {_range_code(train)}, {_range_code(test)}, inputs={self.inputs})'
         )
+        optional = [name for name in ("Growth", "Ramp") if f"{name}(" in self.recipe_code]
+        config = ", ".join(sorted(["Arithmetic", "Case", "Layer", "Range", "Recipe", *optional]))
         return "\n".join(
             (
                 "import nalm",
-                "from nalm.config import Arithmetic, Case, Growth, Layer, Ramp, Range, Recipe",
+                f"from nalm.config import {config}",
                 f"recipe = {self.recipe_code}",
                 f"case = Case(({model},), {task}, recipe)  # the second range is that of the test",
                 "runs = nalm.train(case, seeds=range(3))",

@@ -8,12 +8,12 @@ from rich.table import Table
 from rich.text import Text
 
 from nalm.cli.tables.grid import grid
+from nalm.cli.tables.numbers import rate
 from nalm.cli.tables.verdicts import lead, safe
 from nalm.results.compare import LEVEL
 from nalm.results.contest import Contest
 from nalm.results.counted import Counted
 from nalm.results.ranking import Standing
-from nalm.stats import Interval
 
 Group = tuple[str, str, int]  # experiment, operation, inputs
 PAIRED = (
@@ -77,7 +77,7 @@ def counted(rows: Sequence[Counted], first: str, second: str) -> Iterator[Table 
     for title in (safe(first), safe(second), "p, corrected"):
         table.add_column(title, no_wrap=True)
     for row in rows:
-        rates = (Text.assemble(_rate(rate), "\n", (f"n {rate.n}", "dim")) for rate in (row.a, row.b))
+        rates = (Text.assemble(rate(share), "\n", (f"n {share.n}", "dim")) for share in (row.a, row.b))
         shade = "" if row.corrected >= LEVEL else "bold"
         table.add_row(Text(safe(row.spot.name)), *rates, Text(f"{row.corrected:.2g}", shade))
     yield table
@@ -98,14 +98,10 @@ def ranked(places: Mapping[Group, Sequence[Standing]]) -> Iterator[Table | Text]
         table.add_column("not told from", overflow="fold", ratio=1)
         for s in rows:
             step = "" if math.isnan(s.median.estimate) else f"{s.median.estimate:,.0f}"
-            cells = (str(s.place), s.label, _rate(s.success), str(s.success.n), step, _ties(s.ties))
+            cells = (str(s.place), s.label, rate(s.success), str(s.success.n), step, _ties(s.ties))
             table.add_row(*(Text(safe(cell)) for cell in cells))
         yield table
     yield Text(PLACES)
-
-
-def _rate(rate: Interval) -> str:
-    return f"{rate.estimate:.3f} [{rate.low:.3f}, {rate.high:.3f}]"
 
 
 def _ties(ties: Sequence[str]) -> str:

@@ -29,3 +29,12 @@ def interval(value: Interval | None) -> str:
         return ""
     low, high = (None if end != end else end for end in (value.low, value.high))
     return number(value.estimate, low, high)
+
+
+def rate(share: Interval) -> str:
+    """Format a share and its interval.
+
+    >>> rate(Interval(0.0, 0.0, 0.0038, 1000, "Wilson"))
+    '0.000 [0.000, 0.004]'
+    """
+    return f"{share.estimate:.3f} [{share.low:.3f}, {share.high:.3f}]"

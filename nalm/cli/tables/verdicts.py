@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nalm.cli.tables.grid import grid
+from nalm.cli.tables.numbers import rate
 from nalm.config import Case
 from nalm.experiments.names import names
 from nalm.lab.suggest import Measured, Suggestion
@@ -68,8 +69,8 @@ def _names(found: Sequence[Change]) -> dict[Case, str]:
     return {case: name for e, cases in by_experiment.items() for case, name in names(e, cases).labels.items()}
 
 
-def _rate(rate: Interval | None) -> Text:
-    return Text("") if rate is None else Text.assemble(f"{rate.estimate:.2f}", "\n", (f"n {rate.n}", "dim"))
+def _rate(share: Interval | None) -> Text:
+    return Text("") if share is None else Text.assemble(f"{share.estimate:.2f}", "\n", (f"n {share.n}", "dim"))
 
 
 def lead(difference: Difference | None, p: float) -> Text:
@@ -127,4 +128,4 @@ def suggestion(found: Suggestion) -> Iterator[Table | Text]:
 
 def _row(m: Measured) -> tuple[str, ...]:
     steps = "never" if math.isnan(m.median.estimate) else f"{m.median.estimate:,.0f}"
-    return m.unit, str(m.success), str(m.n), steps, f"{m.seconds:.2g} s on {', '.join(m.device)}"
+    return m.unit, rate(m.success), str(m.n), steps, f"{m.seconds:.2g} s on {', '.join(m.device)}"
