@@ -36,7 +36,7 @@ def test_rounded_laws_are_recognised_and_nothing_else_is(trials):
 
 def test_textbook_laws_stand_first_on_historical_tables(trials):
     for row in trials.totals("empirical"):
-        assert row["right"] >= 0.8 * row["draws"] and row["slowest"] < 10
+        assert row["right"] >= 0.8 * row["draws"]
         assert row["kind"] != "table" or row["none"] == 0
 
 
