@@ -15,21 +15,20 @@ from nalm.engine.images.dropped import SCALE, Draw, kept_features
 from nalm.engine.images.readers import affine
 
 Tensors = dict[str, Tensor]
-SPLITS = range(
-    8, 17
-)  # parts of the images over which gradients of the second convolution are summed, on a GPU
-PARTS = 169  # those of the first convolution
+# parts over which gradients are summed on a GPU: one of SPLITS for the second convolution, PARTS for the first
+SPLITS, PARTS = range(8, 17), 169
 GROUP = 64  # images whose gradients are summed one by one for the second bias
+CELLS = 13 * 13  # pooled pixels of an image, with a row and a column of zeros before them
 
 
 def packed(weight: Tensor) -> Tensor:
-    """Kernels (runs, 64, 32, 3, 3) for a row of four pixels and two outputs: (runs, 3, 4 x 32, 64 x 2)."""
+    """Pack kernels (runs, 64, 32, 3, 3) for a row of four pixels and two outputs: (runs, 3, 4 x 32, 64 x 2)."""
     both = torch.stack([T.pad(weight, (0, 1)), T.pad(weight, (1, 0))], -1)  # runs, out, in, 3, 4, 2
     return both.permute(0, 3, 4, 2, 1, 5).flatten(4).flatten(2, 3).contiguous()
 
 
 def packed_back(weight: Tensor) -> Tensor:
-    """The same for gradients: a row of 2 x 64 outputs and two inputs of 32, (runs, 3, 2, 2 x 64, 2 x 32)."""
+    """Pack kernels for gradients: a row of 2 x 64 outputs and two inputs of 32, (runs, 3, 2, 2 x 64, 2 x 32)."""
     two = torch.arange(2, device=weight.device)
     column = two + 2 - 2 * two.view(2, 1, 1) - two.view(2, 1)  # by pooled pixel, its output, and the input
     inside = (column >= 0) & (column < 3)
@@ -38,19 +37,19 @@ def packed_back(weight: Tensor) -> Tensor:
 
 
 def added(parts: Tensor) -> Tensor:
-    """The sum of (runs, parts, ...) over parts; written out, because the compiler reads large parts faster so."""
+    """Sum (runs, parts, ...) over parts, one by one: so compiled, large parts are read faster than by ``sum``."""
     return functools.reduce(torch.add, parts.unbind(1))
 
 
 def unpacked(gradient: Tensor) -> Tensor:
-    """The gradient of kernels from that of a row, (runs, 3, 4 x 32, 2 x 64)."""
+    """Compute the gradient of kernels from that of packed ones, (runs, 3, 4 x 32, 2 x 64)."""
     rows = gradient.unflatten(3, (2, 64)).unflatten(2, (4, 32))  # runs, 3, 4, in, 2, out
     both = rows[:, :, :3, :, 0] + rows[:, :, 1:, :, 1]
     return both.permute(0, 4, 3, 1, 2)
 
 
 def unpacked_first(gradient: Tensor) -> tuple[Tensor, Tensor]:
-    """The gradients of the first kernels and of their bias from those of a block of 2 x 2, (runs, 4 x 32, 17)."""
+    """Compute gradients of the first kernels and their bias from those of a block of 2 x 2, (runs, 4 x 32, 17)."""
     blocks = gradient.unflatten(1, (2, 2, 32))
     seen = blocks[..., :16].unflatten(-1, (4, 4))
     parts = [seen[:, y, x, :, y : y + 3, x : x + 3] for y in range(2) for x in range(2)]
@@ -58,19 +57,19 @@ def unpacked_first(gradient: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _strip(x: Tensor, row: int) -> Tensor:
-    """Four pixels of a row below every pooled pixel: (runs, n, 12, 12, 128)."""
+    """Gather the four pixels of a row below every pooled pixel: (runs, n, 12, 12, 128)."""
     return torch.cat([x[:, :, row : row + 23 : 2, j : j + 23 : 2] for j in range(4)], -1)
 
 
 def _patches(x: Tensor) -> Tensor:
-    """The nine pixels that each of 26 x 26 sees, a one for the bias, and zeros: (runs, n, 26, 26, 16)."""
+    """Gather the nine pixels that each of 26 x 26 sees, a one for the bias, and zeros: (runs, n, 26, 26, 16)."""
     seen = x.unfold(2, 3, 1).unfold(3, 3, 1).flatten(4)
     return torch.cat([seen, torch.ones_like(seen[..., :1]), torch.zeros_like(seen[..., :6])], -1)
 
 
 @torch.library.custom_op("nalm::first_convolution", mutates_args=())
 def first_convolution(x: Tensor, w: Tensor) -> Tensor:
-    """The positive part of the first convolution (runs, n, 26, 26, 32), from images and weights (runs, 16, 32)."""
+    """Compute the positive part of the first convolution (runs, n, 26, 26, 32); the weights are (runs, 16, 32)."""
     y = x.new_empty(*x.shape[:2], 26, 26, 32)
     if x.is_cuda:
         from nalm.engine.images import kernels
@@ -90,7 +89,7 @@ def _(x: Tensor, w: Tensor) -> Tensor:
 def pooled_convolution(
     x: Tensor, w: Tensor, b: Tensor, keys: Tensor | None, step: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """The positive part of a pooled convolution (runs, n, 144, 64), and which of four pixels each is; 4 for none.
+    """Compute the positive part of a pooled convolution (runs, n, 144, 64), and which of four pixels it is; 4 for none.
 
     With keys (runs, 2) and a step some are left out as ``Dropout`` does, and the rest made larger.
     """
@@ -122,7 +121,7 @@ def _(x: Tensor, w: Tensor, b: Tensor, keys: Tensor | None, step: Tensor | None)
 
 @torch.library.custom_op("nalm::unpooled", mutates_args=())
 def unpooled(h: Tensor, w: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
-    """The gradient before the pooling, (runs x n x 13 x 13, 4 x 64), and sums (runs, parts, 64) in float32.
+    """Compute the gradient before the pooling, (runs x n x 13 x 13, 4 x 64), and sums (runs, parts, 64) in float32.
 
     From the gradient (runs, n, 128) of a linear layer with weights (runs, 128, 144 x 64). A row and a column of zeros
     lie before every image.
@@ -141,10 +140,9 @@ def unpooled(h: Tensor, w: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _unpooled_empty(h: Tensor) -> tuple[Tensor, Tensor]:
-    parts = 169 * -(-h.shape[1] // GROUP) if h.is_cuda else 1
-    return h.new_empty(h.shape[0] * h.shape[1] * 169, 256), h.new_empty(
-        len(h), parts, 64, dtype=torch.float32
-    )
+    parts = CELLS * math.ceil(h.shape[1] / GROUP) if h.is_cuda else 1
+    u = h.new_empty(h.shape[0] * h.shape[1] * CELLS, 256)
+    return u, h.new_empty(len(h), parts, 64, dtype=torch.float32)
 
 
 @unpooled.register_fake
@@ -154,7 +152,7 @@ def _(h: Tensor, w: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
 
 @torch.library.custom_op("nalm::first_gradient", mutates_args=())
 def first_gradient(u: Tensor, w: Tensor, x: Tensor, images: Tensor) -> Tensor:
-    """Products of the gradient of 2 x 2 pixels, where they are positive, and the 16 inputs that they see and a one.
+    """Multiply the gradient of 2 x 2 pixels, where they are positive, with the 16 inputs that they see and a one.
 
     In parts that are still to be added, (runs, parts, 4 x 32, 17) in float32.
     """
@@ -164,7 +162,7 @@ def first_gradient(u: Tensor, w: Tensor, x: Tensor, images: Tensor) -> Tensor:
         out = x.new_empty(len(x), PARTS, 128, 17, dtype=torch.float32)
         kernels_back.first_gradient(u, w.contiguous(), x.contiguous(), images.contiguous(), out)
         return out
-    runs, many = len(x), x.shape[1] * 169
+    runs, many = len(x), x.shape[1] * CELLS
     behind = T.pad(u, (0, 0, 0, 14))
     near = [
         [behind[13 * i + j :][: runs * many].view(runs, many, 2, 128) for j in range(2)] for i in range(2)
@@ -188,7 +186,7 @@ def _(u: Tensor, w: Tensor, x: Tensor, images: Tensor) -> Tensor:
 
 @torch.library.custom_op("nalm::weight_gradient", mutates_args=())
 def weight_gradient(u: Tensor, x: Tensor) -> Tensor:
-    """The gradient of the packed weights in parts that are still to be added, (runs, parts, 3, 128, 128) in float32."""
+    """Compute the gradient of the packed weights in parts that are still to be added, (runs, parts, 3, 128, 128)."""
     if x.is_cuda:
         from nalm.engine.images import kernels_back
 

@@ -2,7 +2,7 @@
 """Triton kernels of the gradients of the convolutions, for many readers at once.
 
 The gradient before the pooling is written once, so that the products over it are plain loops whose loads run ahead.
-Sums of a run are taken in the same order however many runs there are.
+In which order sums are taken depends on the number of runs, by which parts and sizes of blocks are chosen.
 """
 
 import triton
@@ -28,7 +28,8 @@ def _unpool(h, w, which, u, sums, images, block: tl.constexpr, precision: tl.con
     k, c = tl.arange(0, 128), tl.arange(0, 64)
     inside = (row < images)[:, None]
     at = which + run * images * 9216 + (row[:, None] * 9216 + pixel * 64 + c[None, :])
-    source = tl.load(at, mask=inside & (py >= 0) & (px >= 0), other=4)
+    pooled = (row < tl.where((py >= 0) & (px >= 0), images, 0))[:, None]
+    source = tl.load(at, mask=pooled, other=4)
     above = tl.load(h + run * images * 128 + (row[:, None] * 128 + k[None, :]), mask=inside, other=0.0)
     column = tl.load(w + run * (128 * 9216) + (k[:, None] * 9216 + pixel * 64 + c[None, :]))
     value = tl.dot(above, column, input_precision=precision).to(u.dtype.element_ty)
