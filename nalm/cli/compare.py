@@ -133,13 +133,16 @@ def suggest(
         tuple[float, float], typer.Option("--range", metavar="LOW HIGH", help="Where the inputs lie.")
     ],
     inputs: Annotated[int, typer.Option(help="How many inputs there are, operands and others.")] = 2,
+    operands: Annotated[
+        int | None, typer.Option(help="How many of them the operation takes.", show_default="as usual")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Name the best unit and recipe for a problem, from the results that come with the package."""
     from nalm.lab.suggest import suggest as find_best
     from nalm.operations import COMPOSITIONS
 
-    found = find_best(operation, *between, inputs)
+    found = find_best(operation, *between, inputs, operands=operands)
     if json:
         print_json(found.plain())
         return

@@ -73,6 +73,11 @@ class Task(Value):
         return len(self.operations)
 
     @property
+    def operand_count(self) -> int:
+        """The number of operands."""
+        return len(self.operands) or self.subsets
+
+    @property
     def used(self) -> int:
         """The number of neighbouring inputs that the operands cover."""
         if self.operands:
@@ -111,7 +116,7 @@ class Task(Value):
         """Return what the fields that may differ between runs mean for the compiled step."""
         return (
             (self.train.family, self.test.family, self.threshold.metric),
-            len(self.operands) or self.subsets,
+            self.operand_count,
             self.noise > 0,
             self.subset > 1
             or bool(self.operands),  # which inputs are added up is numbers; whether any are is not

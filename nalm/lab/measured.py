@@ -14,6 +14,7 @@ from nalm.config import Case, Layer, Recipe, Task
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
 from nalm.experiments.select import KEYS, chosen
+from nalm.operations import operation as find_operation
 from nalm.stats import Interval
 
 Row = Mapping[str, Any]
@@ -51,9 +52,19 @@ class Measured:
         return self.success.n
 
     @property
+    def operands(self) -> int:
+        """The number of inputs that the operation takes; of sums and products it may be more than two."""
+        operation, case = find_operation(self.operation), self.known
+        several = case is not None and operation.kind == "arithmetic" and operation.arity == 2
+        return case.task.operand_count if case and several else operation.arity
+
+    @property
     def problem(self) -> str:
         """The task in words."""
-        return f"{self.operation} on {self.train} with {count_inputs(self.inputs)}"
+        several = (
+            f" of {self.operands} operands" if self.operands != find_operation(self.operation).arity else ""
+        )
+        return f"{self.operation}{several} on {self.train} with {count_inputs(self.inputs)}"
 
     @classmethod
     def from_row(cls, row: Row) -> "Measured":

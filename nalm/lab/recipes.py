@@ -44,11 +44,19 @@ class MeasuredRecipe:
         return "\n".join(lines)
 
 
-def recipe(unit: str, *, operation: str, range: tuple[float, float], inputs: int = 2) -> MeasuredRecipe:  # noqa: A002
+def recipe(
+    unit: str,
+    *,
+    operation: str,
+    range: tuple[float, float],  # noqa: A002
+    inputs: int = 2,
+    operands: int | None = None,
+) -> MeasuredRecipe:
     """Return the recipe with which a unit was trained best for an operation on a range of inputs.
 
     The figures come from the runs that the package ships; ``nalm suggest`` finds the best unit instead. Of equally good
-    recipes it is one with penalties.
+    recipes it is one with penalties. ``operands`` is how many of the inputs the operation takes; None is its usual
+    number.
 
     >>> found = recipe("NMU", operation="multiply", range=(-2, 2))
     >>> found.recipe.lr, found.exact
@@ -59,7 +67,7 @@ def recipe(unit: str, *, operation: str, range: tuple[float, float], inputs: int
     if units and unit not in units:
         raise unknown(f"unit measured for {operation}", unit, units)
     low, high = range
-    found = suggest(operation, low, high, inputs, [row for row in rows if row["unit"] == unit])
+    found = suggest(operation, low, high, inputs, [row for row in rows if row["unit"] == unit], operands)
     if found.best is None:
         raise NALMError(found.sentence)
     # Of equally good ones the penalised: only then do the weights come to lie on their grid.

@@ -66,9 +66,10 @@ class Suggestion:
         )  # others, such as the numbers 0 and 1 of logic, stay as measured
         train = self.train if uniform else case.train
         test = case.test if self.exact or not uniform else train
-        task = (
-            f'Arithmetic("{self.operation}", {_range_code(train)}, {_range_code(test)}, inputs={self.inputs})'
-        )
+        ranges = f"{_range_code(train)}, {_range_code(test)}"
+        subsets = case.task.subsets
+        several = f", subsets={subsets}" if subsets != Arithmetic.subsets else ""
+        task = f'Arithmetic("{self.operation}", {ranges}, inputs={self.inputs}{several})'
         optional = [name for name in ("Growth", "Ramp") if f"{name}(" in self.recipe_code]
         config = ", ".join(sorted(["Arithmetic", "Case", "Layer", "Range", "Recipe", *optional]))
         return "\n".join(
@@ -101,19 +102,30 @@ class Suggestion:
 
 
 def suggest(
-    operation: str, low: float, high: float, inputs: int = 2, rows: Sequence[Row] | None = None
+    operation: str,
+    low: float,
+    high: float,
+    inputs: int = 2,
+    rows: Sequence[Row] | None = None,
+    operands: int | None = None,
 ) -> Suggestion:
     """Return the best unit and recipe for an operation on [low, high), from the shipped summary or other rows.
 
-    Only cases with the same function count: the operation on single inputs, not on sums of inputs, sequences or
-    images. The cases of the nearest measured task (see ``distance``) are ranked by the low end of the interval of the
-    share of solved runs, then by the median step at which runs were solved, then by cost. Cases whose runs are solved
-    before the first step tell nothing about training: they count only if an operation has no others.
+    Only cases with the same function count: the operation on as many single inputs (``operands``; None is the usual
+    number of the operation), not on sums of inputs, sequences or images. The cases of the nearest measured task (see
+    ``distance``) are ranked by the low end of the interval of the share of solved runs, then by the median step at
+    which runs were solved, then by cost. Cases whose runs are solved before the first step tell nothing about training:
+    they count only if an operation has no others.
     """
     arity = find_operation(operation).arity
     train = Range(low, high)
-    if inputs < arity:
-        raise NALMError(f"{operation} takes {arity} operands, got {inputs} inputs: ask for {arity} or more.")
+    wanted = arity if operands is None else operands
+    if wanted < arity:
+        raise NALMError(f"{operation} takes {arity} operands or more, got {wanted}.")
+    if inputs < wanted:
+        raise NALMError(
+            f"{operation} takes {wanted} operands, got {inputs} inputs: ask for {wanted} or more."
+        )
     summary = shipped_rows() if rows is None else rows
     cases: dict[str, Measured] = {}
     others = 0
@@ -133,6 +145,12 @@ def suggest(
         have = ", ".join(sorted({str(row.get("operation")) for row in summary} - {operation})) or "nothing"
         sentence = f"Not known: nothing was measured for {operation}. Measured: {have}."
         return Suggestion(operation, train, inputs, "unknown", False, sentence)
+    known = sorted({m.operands for m in cases.values()})
+    if wanted not in known:
+        measured = " and ".join(map(str, known))
+        sentence = f"Not known: {operation} of {wanted} operands was not measured, only of {measured}."
+        return Suggestion(operation, train, inputs, "unknown", False, sentence)
+    cases = {name: m for name, m in cases.items() if m.operands == wanted}
     cases = {name: m for name, m in cases.items() if m.median.estimate != 0} or cases
     nearest = min(_problem(m, train, inputs) for m in cases.values())
     found = sorted((m for m in cases.values() if _problem(m, train, inputs) == nearest), key=_rank)
@@ -210,4 +228,5 @@ def _sentence(found: Sequence[Measured], exact: bool, asked: str) -> str:
     if best.success.estimate == 0:
         return f"Nothing measured solves it ({where}): no run of the {cases} was solved."
     solved = round(best.success.estimate * best.n)
-    return f"{best.unit} is the best of the {cases} ({where}): {solved} of {best.n} runs solved."
+    place = f"the best of the {cases}" if count > 1 else "the only unit that was measured"
+    return f"{best.unit} is {place} ({where}): {solved} of {best.n} runs solved."

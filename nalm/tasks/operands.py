@@ -42,7 +42,7 @@ def subsets(case: Case, seed: int, widened: int = 0) -> list[range]:
 
 def masks(cases: Sequence[Case], seeds: Sequence[int]) -> Tensor:
     """Return the inputs that each run's operands add up, (runs, operands, in) of zeros and ones."""
-    table = torch.zeros(len(cases), len(cases[0].task.operands) or cases[0].task.subsets, cases[0].inputs)
+    table = torch.zeros(len(cases), cases[0].task.operand_count, cases[0].inputs)
     ones = [
         (run, k, member)
         for run, (case, seed) in enumerate(zip(cases, seeds, strict=True))
@@ -57,7 +57,7 @@ class Target:
     """The truth for x (runs, batch, in), as (runs, batch, out): each run has its operations and operands."""
 
     def __init__(self, cases: Sequence[Case], seeds: Sequence[int], device: torch.device | str | None = None):
-        shapes = {(c.inputs, len(c.task.operands) or c.task.subsets) for c in cases}
+        shapes = {(c.inputs, c.task.operand_count) for c in cases}
         if len(shapes) != 1:
             raise NALMError(f"Runs of one population have as many inputs and operands, got {sorted(shapes)}.")
         asked = {case.operation for case in cases}

@@ -27,13 +27,13 @@ from nalm.lab.suggest import distance, suggest
 
 ROWS = json.loads(gzip.decompress(files("nalm.data").joinpath("summary.json.gz").read_bytes()))
 CH3 = [r for r in ROWS if r["experiment"].startswith("thesis/ch3/")]  # for what is said here in numbers
-SUMS = {
+OTHERS = {  # of sums, sequences, and products of a hundred inputs
     case.hash
     for e in EXPERIMENTS.values()
     for case in e.cases
-    if case.task.subset > 1 or case.task.operands or case.task.times
+    if case.task.subset > 1 or case.task.operands or case.task.times or case.task.subsets == 100
 }
-UNIFORM = [r for r in ROWS if r["train"].count("[") == 1 and r["train"][0] == "U" and r["case"] not in SUMS]
+UNIFORM = [r for r in ROWS if r["train"].count("[") == 1 and r["train"][0] == "U" and r["case"] not in OTHERS]
 PROBLEMS = sorted({(r["operation"], r["train"], r["inputs"]) for r in UNIFORM})
 INFINITE = float("inf")
 
@@ -203,6 +203,17 @@ def test_operands_that_are_sums_are_another_problem(monkeypatch):
         alone.verdict == "unknown"
         and "on sums of inputs, sequences or images only (1 cases)" in alone.sentence
     )
+
+
+def test_products_of_all_inputs_are_another_problem_than_products_of_two():
+    two, all_of_them = suggest("multiply", 1, 2, 100), suggest("multiply", 1, 2, 100, operands=100)
+    experiments = [{m.experiment for m in (s.best, *s.others)} for s in (two, all_of_them)]
+    assert experiments[0].isdisjoint(experiments[1]) and experiments[1] == {"beyond/scientific-factors"}
+    assert "subsets" not in two.snippet and "inputs=100, subsets=100" in all_of_them.snippet
+    assert "multiply of 100 operands on U[1,2) with 100 inputs" in all_of_them.sentence
+    assert "not measured, only of 2 and 100" in suggest("multiply", 1, 2, 10, operands=7).sentence
+    with pytest.raises(NALMError, match="takes 2 operands or more, got 1"):
+        suggest("multiply", 1, 2, operands=1)
 
 
 def planted(monkeypatch, **changes):

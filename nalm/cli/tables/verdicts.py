@@ -70,7 +70,9 @@ def _names(found: Sequence[Change]) -> dict[Case, str]:
 
 
 def _rate(share: Interval | None) -> Text:
-    return Text("") if share is None else Text.assemble(f"{share.estimate:.2f}", "\n", (f"n {share.n}", "dim"))
+    return (
+        Text("") if share is None else Text.assemble(f"{share.estimate:.2f}", "\n", (f"n {share.n}", "dim"))
+    )
 
 
 def lead(difference: Difference | None, p: float) -> Text:
