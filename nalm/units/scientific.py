@@ -12,6 +12,7 @@ from nalm.units.inac import IMNAC
 from nalm.units.start import Start, Uniform
 
 LARGEST = 126.0  # exponent of a power of two that is a normal number in float32
+PART = 64  # inputs whose mantissas are multiplied at once: their product is at most 2^64
 
 
 class Scientific(NamedTuple):
@@ -84,8 +85,11 @@ class ScientificNPU(Unit):
         turned = F.linear(x, self.weight, of=F.angle).cos()
         # a mantissa of 1 and an exponent of 0 stand for the number 0, whose powers are set apart
         zeros = F.product(_power_of_zero, 1 - sign.abs(), self.weight.detach())
-        product = F.power_product(mantissa, self.weight), F.linear(exponent, self.weight)
-        return decode(Scientific(turned, *product)) * zeros
+        product, scale = torch.ones_like(turned), F.linear(exponent, self.weight)
+        for m, w in zip(mantissa.split(PART, -1), self.weight.split(PART, -1), strict=True):
+            _, product, more = encode(product)
+            product, scale = product * F.power_product(m, w), scale + more
+        return decode(Scientific(turned, product, scale)) * zeros
 
     @torch.no_grad()
     def project(self) -> None:

@@ -54,6 +54,22 @@ def test_a_product_of_a_hundred_factors_is_right_where_the_parts_are_not_finite(
     torch.testing.assert_close(unit(x)[inside, 0].double(), truth[inside], rtol=2e-5, atol=0)
 
 
+@pytest.mark.parametrize("width", [64, 65, 300, 1_000])
+def test_mantissas_of_many_factors_do_not_overflow(width):
+    x = torch.full((2, width), 1.9)
+    x[:, width // 2 :] = 1 / 1.9
+    signs = torch.ones(1, width)
+    unit = ScientificNPU(width, 1)
+    unit.assign_({"weight": signs})
+    truth = x.double().prod(-1, keepdim=True)
+    torch.testing.assert_close(unit(x).double(), truth, rtol=2e-7 * width, atol=0)
+    unit.assign_({"weight": torch.where(torch.arange(width) < width // 2, signs, -signs)})
+    truth = 10 ** (width * x[:1, :1].double().log10())
+    inside = truth < 3e38
+    found = unit(x)[:1].double()
+    assert (found == torch.inf) if not inside else abs(found / truth - 1) < 2e-7 * width
+
+
 def test_logarithms_in_float32_are_not_exact_there():
     x = numbers(2_000, 2).abs().clamp_min(1.0)
     truth = (x[:, 0].double() / x[:, 1].double()).unsqueeze(-1)
