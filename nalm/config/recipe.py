@@ -189,10 +189,6 @@ class Recipe(Value):
         """True if something happens at a step, so that the length of the training matters for it."""
         return any(ramp.end for _, ramp in self.penalties) or bool(self.l1 or self.l2 or self.switch)
 
-    def changed(self) -> set[str]:
-        """Return the names of the fields that do not have their default."""
-        return {f.name for f in fields(self) if getattr(self, f.name) != f.default}
-
     def signature(self) -> Hashable:
         """Return what shapes the compiled step; recipes with equal signatures differ in numbers of each run only."""
         return tuple(f.metadata["groups"](getattr(self, f.name)) for f in fields(self))

@@ -34,16 +34,22 @@ class Value:
         """Return the fields as plain data for JSON, without those added later that have their default."""
         fields = [(f, getattr(self, f.name)) for f in dataclasses.fields(self)]  # type: ignore[arg-type]
         return {
-            f.name: _plain(v) for f, v in fields if not (f.metadata.get("added_later") and v == f.default)
+            f.name: _inside(v, lambda value: value.plain())
+            for f, v in fields
+            if not (f.metadata.get("added_later") and v == f.default)
         }
+
+    def changed(self) -> dict[str, Any]:
+        """Return the fields that differ from their defaults."""
+        fields = [(f, getattr(self, f.name)) for f in dataclasses.fields(self)]  # type: ignore[arg-type]
+        return {f.name: v for f, v in fields if v != _default(f)}
 
     def brief(self) -> dict[str, Any]:
         """Return the plain data without any field that has its default, which ``read`` takes as well.
 
         The hash counts every field: with other defaults, what was written so is read as another value.
         """
-        fields = [(f, getattr(self, f.name)) for f in dataclasses.fields(self)]  # type: ignore[arg-type]
-        return {f.name: _brief(v) for f, v in fields if v != _default(f)}
+        return {name: _inside(v, lambda value: value.brief()) for name, v in self.changed().items()}
 
     @classmethod
     def read(cls, data: Any, where: str) -> Self:
@@ -125,19 +131,12 @@ def added_later(default: Any) -> Any:
     return dataclasses.field(default=default, metadata={"added_later": True})
 
 
-def _plain(value: Any) -> Any:
+def _inside(value: Any, of: Callable[["Value"], dict[str, Any]]) -> Any:
+    """Return plain data for a field: values by a function, tuples as lists."""
     if isinstance(value, Value):
-        return value.plain()
+        return of(value)
     if isinstance(value, tuple):
-        return [_plain(v) for v in value]
-    return value
-
-
-def _brief(value: Any) -> Any:
-    if isinstance(value, Value):
-        return value.brief()
-    if isinstance(value, tuple):
-        return [_brief(v) for v in value]
+        return [_inside(v, of) for v in value]
     return value
 
 

@@ -3,10 +3,10 @@
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from nalm.config import Arithmetic, Layer, Range, Recipe
+from nalm.config import Arithmetic, Layer, Range
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
 from nalm.lab.measured import Measured as Measured
@@ -88,9 +88,7 @@ class Suggestion:
         """The recipe as Python code, without defaults."""
         if not self.best:
             return ""
-        values = {f.name: getattr(self.best.recipe, f.name) for f in fields(Recipe)}
-        changed = [f"{n}={v!r}" for n, v in values.items() if v != getattr(Recipe(), n)]
-        return f"Recipe({', '.join(changed)})"
+        return f"Recipe({', '.join(f'{n}={v!r}' for n, v in self.best.recipe.changed().items())})"
 
     def plain(self) -> dict[str, Any]:
         """Return the values as JSON takes them."""
@@ -210,9 +208,7 @@ def _ends(measured: str) -> tuple[float, float]:
 
 
 def _range_code(train: Range) -> str:
-    changed = [f for f in fields(Range) if f.name not in ("low", "high")]
-    changed = [f for f in changed if getattr(train, f.name) != f.default]
-    rest = "".join(f", {f.name}={getattr(train, f.name)!r}" for f in changed)
+    rest = "".join(f", {n}={v!r}" for n, v in train.changed().items() if n not in ("low", "high"))
     return f"Range({train.low:g}, {train.high:g}{rest})"
 
 
