@@ -1,7 +1,7 @@
 """Trials on NIST's certified problems of nonlinear regression: parameters of the given form, and the form itself.
 
 ``python -m benchmarks.nist OUT --data nist.json`` reads problems with formula, x, y, certified parameters and their
-standard deviations.
+standard deviations; of several columns also their names, ``inputs``. ``tests/discover/nist.json`` has three of them.
 """
 
 import json
@@ -84,7 +84,8 @@ def problems(path: str) -> dict[str, dict[str, Any]]:
 def one(job: Job) -> Trial:
     """Fit the form of one problem, or search for it."""
     p = problems(job.data)[job.name]
-    x, y, names = np.array(p["x"], float), np.array(p["y"], float), p["inputs"]
+    y, names = np.array(p["y"], float), p.get("inputs", ["x"])
+    x = np.array(p["x"], float).reshape(len(y), -1)
     began = time.perf_counter()
     if job.kind == "form":
         found = fit_form(p["formula"], x, y, names)

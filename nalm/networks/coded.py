@@ -74,7 +74,7 @@ class CodedUnit(Composite, LineNetwork):
                 raise unknown(kind, name, known)
         if hidden < 1 or depth < 0:
             raise NALMError(
-                f"a reader cannot have {depth} layers of {hidden} units; give depth=0 or more and hidden=1 or more"
+                f"A reader cannot have {depth} layers of {hidden} units: give depth=0 or more and hidden=1 or more."
             )
         self.unit, self.readers, self.value, self.hidden, self.depth = unit, readers, value, hidden, depth
         super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)

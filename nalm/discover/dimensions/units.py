@@ -17,7 +17,6 @@ from nalm.discover.law.expression import Array
 from nalm.errors import NALMError, unknown
 
 Dimension = tuple[Fraction, ...]  # exponents of m, kg, s, A, K, mol, cd
-Dimensions = tuple[list[Dimension], Dimension]  # of the inputs, and of y
 
 BASE = ("m", "kg", "s", "A", "K", "mol", "cd")
 NONE: Dimension = (Fraction(0),) * len(BASE)

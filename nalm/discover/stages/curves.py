@@ -46,10 +46,6 @@ class CurveFamily:
     of_logarithm: bool = False
 
 
-def _shifted(low: float, wide: float, a: float, b: float) -> Node:
-    return Sum((Input(0),), (a / wide,), b - a * low / wide)
-
-
 def _exponential(low: float, wide: float, a: float, b: float) -> Node:
     return Function("exp", Sum((Input(0),), (a / wide,)))
 
