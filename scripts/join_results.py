@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nalm.config import Case
+from nalm.errors import NALMError
 from nalm.results import curve_files, tally_files
 from nalm.results import files as shipped
 
@@ -21,6 +22,8 @@ def join(new: Path, into: Path) -> list[Path]:
     """Join the results of a folder into those of another one; return the tables that were written."""
     pairs = [(path, _runs) for path in shipped.experiments(new).values()]
     pairs += [(path, _tallies) for path in shipped.tallied(new).values()]
+    if not pairs:
+        raise NALMError(f"{new} has no shipped results: name a folder that nalm export --to wrote.")
     written = []
     for path, rows in pairs:
         old = into / path.relative_to(new)
@@ -81,5 +84,10 @@ def _origin(new: Path, old: Path, cases: Iterable[Case], totals: Mapping[str, fl
 
 
 if __name__ == "__main__":
-    for table in join(*map(Path, sys.argv[1:3])):
-        print(table)
+    if len(sys.argv) != 3:
+        sys.exit("Usage: python scripts/join_results.py NEW INTO")
+    try:
+        for table in join(*map(Path, sys.argv[1:])):
+            print(table)
+    except NALMError as error:
+        sys.exit(str(error))

@@ -145,9 +145,9 @@ def _without_paths(command: str) -> str:
     try:
         words = shlex.split(command)[1:]
     except ValueError:  # a quote is not closed
-        return command
+        return ""
     for option in FOLDERS:
-        if option in words:
+        while option in words:
             at = words.index(option)
             del words[at : at + 2]
         words = [w for w in words if not w.startswith(f"{option}=")]

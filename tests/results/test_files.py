@@ -54,6 +54,17 @@ def test_the_origin_is_told_without_paths_of_this_machine(folder):
     assert about["torch"] == ["2.13.0"] and about["device"] == ["cpu"] and about["run_steps"] == 6_000
 
 
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("/x/nalm run small --data=/a --data /b --out /c --out /d --seeds 3", "nalm run small --seeds 3"),
+        ("/x/nalm run 'small --out /c", ""),  # a quote is not closed
+    ],
+)
+def test_no_folder_of_a_command_is_shipped(command, shown):
+    assert shipped._without_paths(command) == shown
+
+
 def test_curves_and_trajectories_come_along(folder):
     results, _ = folder
     curves = shipped.curves(results / "group" / "small.csv")

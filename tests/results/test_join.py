@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from nalm.errors import NALMError
 from nalm.results import curve_files, tally_files
 from nalm.results import files as shipped
 
@@ -68,3 +69,8 @@ def test_an_experiment_that_was_not_there_is_added(join, tmp_path):
     new = put(tmp_path / "new", shipped.read(WHOLE), tallies)
     table, _ = join(new, tmp_path / "empty")
     assert len(shipped.read(table)) == len(shipped.read(WHOLE))
+
+
+def test_a_folder_without_shipped_results_is_refused(join, tmp_path):
+    with pytest.raises(NALMError, match="has no shipped results: name a folder"):
+        join(tmp_path / "nothing", tmp_path)
