@@ -1,7 +1,8 @@
-"""Beyond the papers: tasks that they report as unsolved, trained with losses that fit the structure of the task.
+"""Beyond the papers: tasks that they report as unsolved, and the future work of the thesis.
 
-Plain Adam, float32, batches of 128, no regulariser; a run is right if its formula after rounding is. The squared error
-of these tasks consists almost entirely of a constant or a linear trend, which hides the rest from the gradient.
+`beyond/losses` trains with losses that fit the structure of the task: plain Adam, float32, batches of 128, no
+regulariser; a run is right if its formula after rounding is. The squared error of these tasks consists almost entirely
+of a constant or a linear trend, which hides the rest from the gradient.
 """
 
 from nalm.config import Arithmetic, Case, Experiment, Layer, Range, Recipe, Threshold, mirrored, truncated
