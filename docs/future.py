@@ -1,14 +1,16 @@
 """Tables of the page future-work.md, computed from the shipped runs: the future work of the thesis."""
 
 from future_codes import architectures, codes
+from future_coefficients import coefficients, discreteness, invalid
 from future_division import division, formulas, penalised
 from future_measured import Pair, by_task, case_of, compared, kinds, measured, solved, task_of, told
 from future_own import alone, exchanged, own_unit, published, sums
-from future_runs import NOT_SHIPPED, coefficients, discreteness, formulas_of, invalid, selection
+from future_runs import NOT_SHIPPED, formulas_of
 from future_scientific import factors, scientific, wide
+from future_selection import selection
 from tables import table
 
-from nalm.experiments.future.noise import PLAIN
+from nalm.experiments.future.noise import WITHOUT_NOISE
 from nalm.lab.measured import Measured
 
 
@@ -18,7 +20,7 @@ def noise_pairs() -> list[Pair]:
     plain = by_task([*measured("thesis/ch5/main"), *measured("thesis/ch4/single")])
     pairs: list[Pair] = []
     for m in ours:
-        without = [o for o in plain.get(task_of(m), ()) if o.unit == PLAIN.get(m.unit, "NMU")]
+        without = [o for o in plain.get(task_of(m), ()) if o.unit == WITHOUT_NOISE.get(m.unit, "NMU")]
         pairs += [(max(without, key=lambda o: o.n), m)] if without else []
     return pairs
 

@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from future_runs import NOT_SHIPPED, against, counted, share
+from future_runs import NOT_SHIPPED, against, corrected, counted, share
 from tables import equals, table
 
 from nalm.config import Case
-from nalm.experiments.future.codes import ARCHITECTURES
+from nalm.experiments.future.codes import ARCHITECTURES, POWERS
 from nalm.results.tally import Tally
 from nalm.stats import Interval, holm, same_rate, wilson
 
@@ -52,20 +52,51 @@ def codes(found: Sequence[Tally] | None = None) -> str:
     """Return the codes that readers learnt before a unit, by unit, reader and operation."""
     lines = []
     found = counted(NAME) if found is None else found
-    solved = against(found, lambda case: case.operation)
-    first = {tally.case.operation: tally for tally in reversed(found)}
-    others = [tally for tally in found if tally is not first[tally.case.operation]]
-    tests = holm([_alike(tally, first[tally.case.operation]) for tally in others])
-    alike = {id(tally): f"; {equals(p)}" for tally, p in zip(others, tests, strict=True)}
-    for tally, p in zip(found, solved, strict=True):
+    others = beside(found)
+    alike = corrected(
+        [_alike(tally, other) if other else None for tally, other in zip(found, others, strict=True)]
+    )
+    for tally, other, p, q in zip(found, others, against(found, others), alike, strict=True):
         told = read(tally)
         rest = tally.runs - told.total()
         words = [f"{code}: {count:,}" for code, count in told.most_common()]
         words += [f"rarer: {rest:,}"] if rest else []
-        shown = _spans(tally, "k") + alike.get(id(tally), "")
-        lines.append((*reader(tally.case), share(tally), p, shown, "; ".join(words)))
-    head = ("operation", "unit", "readers", "value", "solved", "p", "read the digits", "codes")
+        shown = _spans(tally, "k") + ("" if q is None else f"; {equals(q)}")
+        with_which = ", ".join(reader(other.case)[1:]) if other else ""
+        lines.append((*reader(tally.case), share(tally), p, shown, "; ".join(words), with_which))
+    head = (
+        "operation",
+        "unit",
+        "readers",
+        "value",
+        "solved",
+        "p",
+        "read the digits",
+        "codes",
+        "compared with",
+    )
     return table(head, lines) if lines else NOT_SHIPPED.format(name=NAME)
+
+
+def beside(found: Sequence[Tally]) -> list[Tally | None]:
+    """Return for each case the one that it is compared with.
+
+    That is for a given operation the unit that learns it, for other readers shared and free ones behind the same unit,
+    and for these the first unit of the operation.
+    """
+    by_reader = {reader(tally.case): tally for tally in found}
+    first = {tally.case.operation: tally for tally in reversed(found)}
+    others: list[Tally | None] = []
+    for tally in found:
+        operation, unit, *kind = reader(tally.case)
+        if unit.endswith("(given)"):
+            other = by_reader.get((operation, f"`{POWERS}`", *kind))
+        elif kind != ["shared", "free"]:
+            other = by_reader.get((operation, unit, "shared", "free"))
+        else:
+            other = first[operation]
+        others.append(None if other is tally else other)
+    return others
 
 
 def architecture(case: Case) -> str:

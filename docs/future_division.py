@@ -2,15 +2,13 @@
 
 from collections.abc import Sequence
 
-from future_runs import NOT_SHIPPED, RESULTS, against, counted, paired, share
-from tables import table
+from future_runs import NOT_SHIPPED, against, corrected, counted, first_of, paired, runs_of, share
+from tables import spread, table
 
 from nalm.config.labels import loss_of, unit_of
 from nalm.formulas.truth import right
-from nalm.results import files as shipped
 from nalm.results.runs import Outcome
 from nalm.results.tally import Tally
-from nalm.stats import holm
 
 NAME, PENALISED = "beyond/two-layer-division", "beyond/two-layer-penalty"
 SIGNED = "U[-2,2)"  # sums of both signs: the quotient has poles
@@ -38,14 +36,13 @@ def division(found: Sequence[Tally] | None = None) -> str:
 def _solved(tally: Tally) -> str:
     untrained = tally.solved_at.get(0, 0)
     words = f"{tally.solved:,} of {tally.runs:,}" + (f", {untrained:,} untrained" if untrained else "")
-    middle = tally.errors["test"].median
-    return f"{words}; {middle.estimate:.1e} [{middle.low:.1e}, {middle.high:.1e}]"
+    return f"{words}; {spread(tally.errors['test'].median)}"
 
 
 def penalised(found: Sequence[Tally] | None = None) -> str:
     """Return the solved runs with a late penalty, by loss, and p of each loss against the first one."""
     found = counted(PENALISED) if found is None else found
-    tests = against(found, lambda case: (unit_of(case), case.task))
+    tests = against(found, first_of(found, lambda case: (unit_of(case), case.task)))
     losses = list(dict.fromkeys(loss_of(t.case) for t in found))
     cells: dict[tuple[str, str], dict[str, tuple[str, str]]] = {}
     for tally, p in zip(found, tests, strict=True):
@@ -55,8 +52,10 @@ def penalised(found: Sequence[Tally] | None = None) -> str:
         (f"`{unit}`", f"`{train}`", own[losses[0]][0], *(word for loss in losses[1:] for word in own[loss]))
         for (unit, train), own in cells.items()
     ]
-    head = ("units", "range", *(word for loss in losses for word in (f"`{loss}`", "p")))
-    return table((*head[:3], *head[4:]), lines) if lines else NOT_SHIPPED.format(name=PENALISED)
+    if not lines:
+        return NOT_SHIPPED.format(name=PENALISED)
+    rest = (word for loss in losses[1:] for word in (f"`{loss}`", "p"))
+    return table(("units", "range", f"`{losses[0]}`", *rest), lines)
 
 
 def formulas(found: Sequence[Outcome] | None = None) -> str:
@@ -64,46 +63,32 @@ def formulas(found: Sequence[Outcome] | None = None) -> str:
 
     Negative ranges are left out: they repeat the positive ones with another sign.
     """
-    path = RESULTS / f"{NAME}.csv"
-    if found is None:
-        found = shipped.read(path) if path.is_file() else []
+    found = runs_of(NAME) if found is None else found
     groups: dict[tuple[str, str], Rights] = {}
     for o in found:
         train = str(o.case.train)
         if train == SIGNED or o.case.train.low > 0:
             group = groups.setdefault((unit_of(o.case), loss_of(o.case)), {})
             group[train, o.seed] = right(o.case, o.seed, o.formula)
-    first: dict[str, str] = {}
-    for unit, loss in groups:
-        first.setdefault(unit, loss)
-    pairs = {
-        key: _p(groups[key[0], first[key[0]]], own) for key, own in groups.items() if key[1] != first[key[0]]
-    }
-    corrected = dict(zip(pairs, holm(list(pairs.values())), strict=True))
+    first: dict[str, Rights] = {}
+    for (unit, _), own in groups.items():
+        first.setdefault(unit, own)
+    tests = [None if own is first[unit] else _p(first[unit], own) for (unit, _), own in groups.items()]
     lines = []
-    for key, own in groups.items():
+    for ((unit, loss), own), p in zip(groups.items(), corrected(tests), strict=True):
         signed = [ok for (train, _), ok in own.items() if train == SIGNED]
         rest = [ok for (train, _), ok in own.items() if train != SIGNED]
-        p = f"{corrected[key]:.2g}" if key in corrected else ""
-        lines.append(
-            (
-                f"`{key[0]}`",
-                f"`{key[1]}`",
-                f"{sum(rest)} of {len(rest)}",
-                p,
-                f"{sum(signed)} of {len(signed)}",
-            )
+        counts = (
+            f"{sum(rest)} of {len(rest)}",
+            "" if p is None else f"{p:.2g}",
+            f"{sum(signed)} of {len(signed)}",
         )
+        lines.append((f"`{unit}`", f"`{loss}`", *counts))
     head = ("units", "loss", "right on positive ranges", "p", f"right on `{SIGNED}`")
     return table(head, lines) if lines else NOT_SHIPPED.format(name=NAME)
 
 
-def _p(a: Rights, b: Rights) -> float:
+def _p(a: Rights, b: Rights) -> float | None:
     """Return p of McNemar's exact test over ranges and seeds, of the positive ranges."""
     one, other = ({key: ok for key, ok in own.items() if key[0] != SIGNED} for own in (a, b))
-    keys = sorted(one)
-    found = paired(
-        {i: one[k] for i, k in enumerate(keys)}, {i: other[k] for i, k in enumerate(keys)}, len(keys)
-    )
-    assert found is not None, f"{NAME} has other seeds for another loss"
-    return found
+    return paired(one, other, len(one))

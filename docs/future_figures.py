@@ -8,12 +8,14 @@ import matplotlib
 import numpy as np
 from future import distribution, noise_pairs
 from future_codes import COLUMNS, by_cell, read, reader, share_of
+from future_coefficients import commonest, last_errors, modelled, weighed
 from future_division import NAME, PENALISED
 from future_measured import compared
 from future_own import chapter, computed, exchanges, own_pairs, sum_pairs
 from future_plots import LIMIT, STYLE, Point, canvas, dots, legend, whiskers
-from future_runs import commonest, composed, counted, modelled, weighed
+from future_runs import counted
 from future_scientific import FACTORS, scientific_cells
+from future_selection import composed
 from matplotlib.figure import Figure
 
 from nalm.config.labels import loss_of, unit_of
@@ -26,6 +28,7 @@ SOLVED, RUNS = "share of runs solved", "share of runs"
 PARTS = dict.fromkeys(("centred", "log"), "centred or log")  # what the loss `paths` is made of
 MIXED, RARER = "two codes", "rarer"  # of separate readers; of formulas that a tally does not keep
 CODES = ("k", "c k", "-k", "c/k", "c k + d", "c k^p", MIXED, "another", "no number", RARER)
+SMALLEST = 1e-8  # of errors on a logarithmic axis, which has a place for 0 below
 GREYS = "#8c8c8c", "#404040", "#d9d9d9"
 TINTS = dict(zip(CODES, (*(COLOURS[i] for i in (0, 5, 2, 1, 4, 3, 7)), *GREYS), strict=True))
 Found = Sequence[Tally] | None  # made tallies; None is for the shipped ones
@@ -110,7 +113,7 @@ def discreteness(found: Found = None) -> Figure:
     for t in counted("beyond/discreteness") if found is None else found:
         operation, unit, weights = weighed(t.case)
         line = lines.setdefault(operation, {}).setdefault(f"{unit}, weights {weights}", {})
-        line[t.case.task.noise] = t.errors["test"].median
+        line[t.case.task.noise] = last_errors(t) or t.errors["test"].median
     figure, panels = canvas(len(lines), 3.0)
     looks = colours([name for own in lines.values() for name in own])
     for axes, (operation, own) in zip(panels, lines.items(), strict=True):
@@ -119,8 +122,10 @@ def discreteness(found: Found = None) -> Figure:
             y = [interval.estimate for interval in values.values()]
             style = {"color": looks[name][0], "marker": MARKERS[looks[name][1]], "ms": 5, "lw": 1.2}
             axes.errorbar(x, y, whiskers(values.values()), label=name, **style)
-        axes.set(title=operation, xscale="log", yscale="log")
+        axes.set(title=operation, xscale="log")
+        axes.set_yscale("symlog", linthresh=SMALLEST)
         axes.grid(alpha=0.25)
+    panels[0].set_ylim(-SMALLEST / 2, 2)
     panels[0].set_ylabel("median test error")
     legend(figure, panels, "noise of the training targets, in their standard deviations")
     return figure

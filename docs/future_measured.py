@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from future_runs import by_seed, paired, seeds_of
+from tables import counts
 
 from nalm.config import Case, Task
 from nalm.experiments import EXPERIMENTS
 from nalm.lab.measured import Measured, shipped_rows
-from nalm.stats import holm, same_rate, wilson
+from nalm.stats import holm, same_rate
 
 Pair = tuple[Measured, Measured]  # the run to compare with, and ours
 
@@ -26,12 +27,6 @@ def solved(m: Measured) -> int:
 def told(m: Measured) -> str:
     """Return the solved runs of a case with Wilson's interval of their share, as 25 of 1,000 [0.017, 0.037]."""
     return counts(solved(m), m.n)
-
-
-def counts(k: int, n: int) -> str:
-    """Return k of n runs, with Wilson's interval of the share."""
-    share = wilson(k, n)
-    return f"{k:,} of {n:,} [{share.low:.3f}, {share.high:.3f}]"
 
 
 def compared(pairs: Sequence[Pair]) -> list[tuple[str, str]]:

@@ -7,7 +7,6 @@ from future_measured import (
     Pair,
     by_task,
     compared,
-    counts,
     kinds,
     measured,
     over_ranges,
@@ -16,7 +15,7 @@ from future_measured import (
     told,
 )
 from future_runs import NOT_SHIPPED
-from tables import table
+from tables import counts, table
 
 from nalm.config import Task
 from nalm.experiments import EXPERIMENTS

@@ -106,6 +106,7 @@ WEIGHTED: dict[str, Operation] = {
     operation.name: operation
     for operation in (
         Operation("weighted_sum", "w+", 2, "arithmetic", lambda a, b: 0.37 * a + 2.6 * b),
+        Operation("fractional_sum", "f+", 2, "arithmetic", lambda a, b: 0.37 * a + 0.6 * b),
         Operation("weighted_ratio", "w÷", 2, "arithmetic", lambda a, b: 2.6 * a / b),
     )
 }

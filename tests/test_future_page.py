@@ -22,6 +22,13 @@ def future(docs_path):
     return found
 
 
+def counted(name):
+    """Return the shipped tallies of an experiment."""
+    import future_runs
+
+    return future_runs.counted(name)
+
+
 def test_the_page_says_what_the_tables_show(future):
     text = sentences()
     cells = [
@@ -56,11 +63,22 @@ def test_the_page_says_what_the_tables_show(future):
     assert "They solve all 1,800 runs" in text and len(sums) == 9
     unsolved = {words[0].replace("\u00a0", " ") for words in sums if words[2].startswith("0 of")}
     assert unsolved == {"`U[1.1,1.2)`", "`U[-1.2,-1.1)`"} and "where no published model solves any" in text
-    noise = [
-        line for line in future.noise().splitlines() if line.endswith(("better |", "difference |", "worse |"))
-    ]
-    helped, hurt = (sum(line.endswith(f"| {word} |") for line in noise) for word in ("better", "worse"))
-    assert f"better in {helped} of {len(noise)} cells and worse in {hurt}" in text
+
+
+def test_the_page_counts_where_noise_helps_and_hurts(future):
+    text, cells = sentences(), cells_of_noise(future)
+
+    def count(*units):
+        verdicts = [words[3] for key, words in cells.items() if key[0] in units]
+        return len(verdicts), verdicts.count("better"), verdicts.count("worse")
+
+    every, helped, hurt = count("SNMU", "SNMRU", "SNRU", "SModifiedRealNPU")
+    assert every == len(cells) and f"better in {helped} of {every} cells and worse in {hurt}" in text
+    assert count("SNMU") == (18, 4, 0) and "it gains in 4 of 18 cells of the stochastic NMU" in text
+    assert count("SNMRU") == (36, 7, 16) and "gains in 7 and loses in 16 of 36 of the stochastic NMRU" in text
+    assert (
+        count("SNRU", "SModifiedRealNPU")[:2] == (36, 0) and "gains in none of 36 of two other units" in text
+    )
 
 
 def cells_of_noise(future):
@@ -132,7 +150,7 @@ def test_the_page_says_which_optima_noise_removes_and_makes(future):
     assert {train for _, _, train in made} == lost and len(lost) == 4
     assert not any(plain for plain, _ in made.values())
     assert {formula for _, noisy in made.values() for formula in noisy} == {"1", "a", "b", "1/a"}
-    assert "with two inputs, of which it loses runs in four ranges, it ends at 1, a, b or 1/a." in text
+    assert "with two inputs it loses runs in four ranges, and these end at 1, a, b or 1/a." in text
 
 
 def test_the_page_says_which_optima_stay_with_noise(future):
@@ -219,7 +237,20 @@ def test_the_page_says_what_scientific_encoding_solves(future):
     ) in text
     assert [t for t, words in cells["`log`"].items() if verdict(words[2]) == "better"] == [last]
     assert all(a <= b for a, b in zip(gated, free, strict=True)) and sum(gated) < sum(free)
-    assert "gates cost some runs, and the encoding gains the last ones" in text
+    assert "With `log` the unit with gates solves fewer runs;" in text
+    assert f"the NaiveNPU and the ScientificNPU differ in {1_000 - few} runs on one range" in text
+    lost = {
+        train: (solved["`mse`"][train][0], solved["`mse`"][train][1])
+        for train, words in cells["`mse`"].items()
+        if verdict(words[1]) == "worse"
+    }
+    assert lost == {"`U[-20,-10)`": (370, 672), "`B[10,100)`": (832, 865)}
+    assert (
+        "the encoding loses to the modified Real NPU on `U[-20,-10)` (370 against 672) and on `B[10,100)` (832 against "
+        "865)"
+    ) in text
+    assert f"all {len(ours)} ranges that have a threshold." in text
+    assert f"without the encoding {min(gated)} to {max(free):,} of 1,000 runs are solved" in text
 
 
 def test_the_page_says_that_the_loss_decides_most_of_scientific_encoding(future):
@@ -256,7 +287,7 @@ def test_the_page_says_what_is_learnt_over_many_orders_of_magnitude(future):
     cases = [c for c in EXPERIMENTS["beyond/scientific"].cases if str(c.train) == "B[10,1e+18)"]
     (orders,) = {round(math.log10(c.train.high / c.train.low)) for c in cases}
     assert f"Over {orders} orders of magnitude it is the same" in text
-    tallies = [t for t in future.wide.__globals__["counted"]("beyond/scientific") if t.case in cases]
+    tallies = [t for t in counted("beyond/scientific") if t.case in cases]
     (untrained,) = {t.solved_at[0] for t in tallies if unit_of(t.case) == "ScientificNPU"}
     assert f"that of {untrained} of 1,000 untrained ScientificNPUs" in text
 
@@ -321,9 +352,11 @@ def test_the_page_says_which_ways_select_all_compositions(future):
     experts = [f"{copies * len(FORMULAS)} experts" for copies in (1, 4)]
     few, many = (ways[way][6].split(" ")[0] for way in experts)
     assert (
-        f"find all {len(FORMULAS)} compositions in a share of {few} of the seeds, with four starts each in {many};"
-        in text
-    )
+        f"find all {len(FORMULAS)} compositions with {float(few):.0%} of the seeds, with four starts each with "
+        f"{float(many):.0%};"
+    ) in text
+    assert ways[experts[0]][5] == "15 to 16" and ways[experts[0]][7].startswith("`sub-mul` 0.79")
+    assert "the one composition that is not solved with every seed is `sub-mul`" in text
     assert all(float(ways[way][6].split("[")[1].split(",")[0]) > 0.5 for way in experts)
     assert "half of the seeds was the goal" in text
     assert len(OPERATIONS) ** 2 == len(FORMULAS)
@@ -339,7 +372,7 @@ def test_the_page_says_which_settings_of_selection_help(future):
     text, ways = sentences(), {words[0]: words for words in lines_of(future.selection())}
     means = {way: words[2].split(" ")[0] for way, words in ways.items()}
     assert [words[3] for words in ways.values()] == [way.beside for way in WAYS.values()]
-    assert {way for way, words in ways.items() if not words[4]} == {"Adam", "16 experts"}
+    assert {way for way, words in ways.items() if not words[4]} == {"Adam"}
     helped, hurt, same = set(), set(), set()
     for way, words in ways.items():
         if words[3] and "experts" not in way:
@@ -361,6 +394,43 @@ def test_the_page_says_which_settings_of_selection_help(future):
     )
 
 
+def test_the_page_says_how_often_coefficients_are_found(future):
+    text = sentences()
+    lines = [words for words in lines_of(future.coefficients()) if words[1] == "`CoefficientUnit`"]
+    sums, quotients = (
+        [words for words in lines if words[0] == kind] for kind in ("weighted sum", "weighted ratio")
+    )
+    assert [number(words[4]) for words in sums] == [1_000] * 3
+    solved = [number(words[4]) for words in quotients]
+    assert f"every run of the sum and {min(solved)} to {max(solved):,} of 1,000 of the quotient" in text
+    right = [words[6].rpartition("` ") for words in lines]
+    assert {words[0].strip("`") for words in right} == {"0.37*a + 2.6*c", "2.6*a/c"}
+    counts = [int(words[2].replace(",", "")) for words in right]
+    assert f"in {min(counts)} to {max(counts):,} runs" in text
+    (narrow,) = [
+        n for words, n in zip(lines, counts, strict=True) if words[0] == "weighted sum" and n == min(counts)
+    ]
+    assert f"on `U[1,2)` {1_000 - narrow} sums end at other coefficients" in text
+    factor = [
+        number(w[4]) for w in lines_of(future.coefficients()) if w[1] == "`ModifiedRealNPU` and `Affine`"
+    ]
+    assert f"with a learnt factor solves {min(factor)} to {max(factor)}" in text
+
+
+def test_the_page_says_what_discreteness_costs(future):
+    text = sentences()
+    cells = {tuple(words[:3]): words[3:] for words in lines_of(future.discreteness())}
+    on, off = (cells[kind, "`NAU`", "drawn to the grid"] for kind in ("add", "fractional sum"))
+    assert set(on) == {"0, `a + c`"} and set(off) == {"0.396, `c`"}
+    assert "even with noise as large as the targets all 1,000 runs end at a + c, whose error is 0" in text
+    assert "every run ends at c, with an error of 0.396" in text
+    free = cells["fractional sum", "`NAU`", "free"]
+    errors = [cell.split(" ")[0] for cell in free]
+    assert f"a NAU with free weights has median errors of {errors[0]} to {errors[-1]}" in text
+    others = [cell for key, row in cells.items() if key[2] == "free" for cell in row]
+    assert all(float(cell.rpartition("p = ")[2]) < 0.05 for cell in others)
+
+
 def test_the_page_says_how_often_a_unit_divides_by_zero(future):
     text = sentences()
     cells = {tuple(words[:3]): words for words in lines_of(future.invalid())}
@@ -372,10 +442,16 @@ def test_the_page_says_how_often_a_unit_divides_by_zero(future):
     ]
     first, *others = (count.split(" ")[0] for count in counts)
     assert all(" of 1,000 " in count for count in counts)
-    assert f"in {first} of 1,000 runs and the NMRU in {others[0]};" in text
+    assert f"in {first} of 1,000 runs and the NMRU in {others[0]} (" in text
     assert f"both signs in {others[1]} and {others[2]}," in text
     assert {cells["`ModifiedRealNPU`", "`mse`", n][5] for n in (near, signed)} == {"1,000 of 1,000"}
     assert f"in {cells['`NRU`', loss, signed][5].split(' ')[0]} of the other" in text
+    (untrained,) = [
+        tally.solved_at[0]
+        for tally in counted("beyond/invalid-outputs")
+        if unit_of(tally.case) == "NMRU" and tally.case.train.low == 0
+    ]
+    assert f"({untrained} of these before the first step)" in text
 
 
 def test_the_page_says_which_codes_are_found(future):
@@ -394,6 +470,20 @@ def test_the_page_says_which_codes_are_found(future):
     assert (
         given[6].startswith(given[4]) and f"all {given[4].split(' ')[0]} solved runs read the digits" in text
     )
+    assert cells["divide", "`NRU`", "shared", "free"][7].startswith("another: 563; c/k: 412;")
+    assert (
+        f"behind the NRU 412 do, nearly as many as are solved ({cells['divide', '`NRU`', 'shared', 'free'][4][:3]})"
+        in text
+    )
+    read = [
+        number(cells["divide", "`ModifiedRealNPU`", "shared", v][6])
+        for v in ("bounded", "softargmax", "free")
+    ]
+    assert "({} and {} runs instead of {})".format(*read) in text
+    sums = cells["add", "`NSPU`", "shared", "free"]
+    assert sums[7].endswith("c k + d: 485") and "For sums 485 of 1,000 readers learn c k + d" in text
+    assert all(number(words[4]) == 0 for key, words in cells.items() if key[1] == "`NSPU`")
+    assert "No run is solved behind the NSPU with its loss." in text
     most = max(
         int(words[6].split(" of ")[0].split(" to ")[-1])
         for key, words in cells.items()

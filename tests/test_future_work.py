@@ -1,5 +1,6 @@
 """The tables and figures of docs/future-work.md: what they say of runs that are better, equal or not there."""
 
+import importlib
 import json
 import re
 from dataclasses import asdict, replace
@@ -84,15 +85,13 @@ def row(experiment, case, solved, n):
     }
 
 
-def test_without_shipped_runs_a_table_names_the_command(future, ship, monkeypatch):
+def test_without_shipped_runs_a_table_names_the_command(future, ship, monkeypatch, tmp_path):
     ship()
-    monkeypatch.setitem(future.selection.__globals__, "counted", lambda name: ())
-    monkeypatch.setitem(future.codes.__globals__, "counted", lambda name: ())
-    monkeypatch.setitem(future.division.__globals__, "counted", lambda name: ())
-    monkeypatch.setitem(future.wide.__globals__, "counted", lambda name: ())
-    monkeypatch.setitem(future.formulas.__globals__, "RESULTS", DOCS)
+    monkeypatch.setattr("future_runs.RESULTS", tmp_path)
+    importlib.import_module("future_runs").counted.cache_clear()
     for table in future.TABLES.values():
         assert table().startswith("No runs of `beyond/")
+    importlib.import_module("future_runs").counted.cache_clear()
 
 
 def test_the_proposal_stands_beside_the_best_published_unit_of_each_cell(future, ship):
@@ -146,9 +145,9 @@ def test_codes_are_counted_by_what_the_readers_read(future):
     lines = [line.replace("\u00a0", " ") for line in future.codes([first, second]).splitlines()[2:]]
     assert (
         lines[0] == "| divide | `NRU` | shared | free | 4 of 5 [0.376, 0.964] |  | 1 of 5 [0.036, 0.624] | "
-        "c/k: 3; k: 1; no number: 1 |"
+        "c/k: 3; k: 1; no number: 1 |  |"
     )
-    assert lines[1].endswith("| 1 of 1 [0.207, 1.000] |  | 0 of 1 [0.000, 0.793] | c k and another: 1 |")
+    assert lines[1].endswith("| 1 of 1 [0.207, 1.000] |  | 0 of 1 [0.000, 0.793] | c k and another: 1 |  |")
 
 
 def before_unit(study, operation, unit, value="free"):
@@ -232,9 +231,9 @@ def test_errors_are_compared_on_the_same_seeds(future):
     cases = [
         c for c in EXPERIMENTS["beyond/discreteness"].cases if c.task.noise == 1 and c.operation == "add"
     ]
-    found = [tallied(case, [True] * 10) for case in cases]
+    found = [tallied(case, [True] * 10, "a + c") for case in cases]
     runs = [
-        replace(o, case=case, test=1.0 + i + 0.01 * o.seed)
+        replace(o, case=case, test=1.0 + i + 0.01 * o.seed, formula="a + c")
         for i, case in enumerate(cases)
         for o in outcomes("NMU", [True] * 10)
     ]
@@ -245,7 +244,8 @@ def test_errors_are_compared_on_the_same_seeds(future):
 
 
 def test_runs_that_are_known_seed_by_seed_are_compared_in_pairs(compare):
-    paired = compare.tested.__globals__["paired"]
+    from future_runs import paired
+
     a, b = dict.fromkeys(range(12), True), {seed: seed < 4 for seed in range(12)}
     assert paired(a, b, 12) == pytest.approx(2 * 0.5**8)  # McNemar: 8 of 8 pairs that differ favour a
     assert paired(a, b, 1_000) is None and paired(a, {}, 12) is None
@@ -264,8 +264,9 @@ def test_counts_are_enough_for_pairs_if_all_runs_of_one_side_are_solved_or_none(
 
 
 def test_the_shipped_runs_of_single_units_are_compared_seed_by_seed(future, own, compare):
-    encoded = future.scientific.__globals__["scientific_pairs"]()
-    pairs = [*future.noise_pairs(), *encoded, *own.own_pairs(), *own.every_pairs()]
+    from future_scientific import scientific_pairs
+
+    pairs = [*future.noise_pairs(), *scientific_pairs(), *own.own_pairs(), *own.every_pairs()]
     assert all(compare.in_pairs(a, b) is not None for a, b in pairs if "-" not in a.unit)
 
 
@@ -292,10 +293,31 @@ def test_cases_are_compared_with_the_first_of_the_same_task(future):
         tallied(cases[2], none),
         tallied(cases[6], every),
     ]
-    against = future.invalid.__globals__["against"]
-    assert against(found, lambda case: case.task) == ["", "", f"{4 * 0.5**12:.2g}", "1"]  # two tests: Holm
-    unknown = replace(found[2], solved_seeds=None)
-    assert against([found[0], unknown], lambda case: case.task) == ["", ""]
+    from future_runs import against, first_of
+
+    def p(found):
+        return against(found, first_of(found, lambda case: case.task))
+
+    assert p(found) == ["", "", f"{4 * 0.5**12:.2g}", "1"]  # two tests: Holm
+    assert p([found[0], replace(found[2], solved_seeds=None)]) == ["", ""]
+
+
+def test_readers_are_compared_with_free_ones_behind_the_same_unit(future):
+    from future_codes import beside, reader
+
+    found = [tallied(case, [True]) for case in EXPERIMENTS["beyond/code-before-unit"].cases]
+    others = {reader(t.case): o and reader(o.case) for t, o in zip(found, beside(found), strict=True)}
+    ours = "`ModifiedRealNPU`"
+    assert others["divide", "`NRU`", "shared", "free"] is None
+    assert others["divide", ours, "shared", "free"] == ("divide", "`NRU`", "shared", "free")
+    assert others["divide", ours, "shared", "bounded"] == ("divide", ours, "shared", "free")
+    assert others["multiply", ours, "separate", "free"] == ("multiply", ours, "shared", "free")
+    assert others["divide", "divide (given)", "shared", "softargmax"] == (
+        "divide",
+        ours,
+        "shared",
+        "softargmax",
+    )
 
 
 def test_both_units_of_scientific_encoding_stand_side_by_side(future, ship):
@@ -342,10 +364,13 @@ def test_coefficients_and_noise_are_told_by_model(future):
         "| `CoefficientUnit` | L0 | `U[-2,2)` | 2 of 3 [0.208, 0.939] |  | `0.37*a + 2.6*c` 3 |"
     )
     noisy = EXPERIMENTS["beyond/discreteness"].cases
-    lines = future.discreteness([tallied(case, [True]) for case in noisy]).splitlines()
+    lines = future.discreteness([tallied(case, [True], "a") for case in noisy], []).splitlines()
     assert lines[0].endswith("| noise 0.01 | noise 0.1 | noise 1 |") and len(lines) == 2 + 6
     middles = " | ".join(["0.0e+00 [nan, nan]"] * 3)
-    assert f"| add | `NAU` | drawn to the grid | {middles} |" in lines
+    assert f"| add | `NAU` | free | {middles} |" in lines
+    assert (
+        f"| add | `NAU` | drawn to the grid | {' | '.join(['1.33, `a`'] * 3)} |" in lines
+    )  # the variance of c
 
 
 def test_runs_that_end_in_no_number_are_counted(future):

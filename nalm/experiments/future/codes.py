@@ -25,7 +25,7 @@ ARCHITECTURES: dict[str, Sizes] = {
 }
 
 
-def read(
+def cases_of(
     unit: str,
     recipe: Recipe,
     *operations: str,
@@ -50,32 +50,32 @@ EXPERIMENTS = (
         "beyond/code-before-unit",
         "Which code does a reader learn behind a unit, and what makes it the intended one? (thesis 2.5)",
         (
-            *read("NAU", SPARSE, "add"),
-            *read("NMU", SPARSE, "multiply"),
-            *read("NRU", SPARSE, "multiply", "divide"),
-            *read("NSPU", PLAIN.replace(loss="paths"), "add", "multiply", "divide"),
-            *read(POWERS, GATED, "multiply", "divide"),
-            *read(POWERS, GATED, "multiply", "divide", readers="separate"),
-            *read(POWERS, GATED, "multiply", "divide", value="bounded"),
-            *read(POWERS, GATED, "multiply", "divide", value="softargmax"),
-            *read("divide", PLAIN, "divide"),
-            *read("divide", PLAIN, "divide", value="softargmax"),
+            *cases_of("NAU", SPARSE, "add"),
+            *cases_of("NMU", SPARSE, "multiply"),
+            *cases_of("NRU", SPARSE, "multiply", "divide"),
+            *cases_of("NSPU", PLAIN.replace(loss="paths"), "add", "multiply", "divide"),
+            *cases_of(POWERS, GATED, "multiply", "divide"),
+            *cases_of(POWERS, GATED, "multiply", "divide", readers="separate"),
+            *cases_of(POWERS, GATED, "multiply", "divide", value="bounded"),
+            *cases_of(POWERS, GATED, "multiply", "divide", value="softargmax"),
+            *cases_of("divide", PLAIN, "divide"),
+            *cases_of("divide", PLAIN, "divide", value="softargmax"),
         ),
         tuple(range(25)),
     ),
     Experiment(
         "beyond/code-architectures",
-        "Does it depend on the width and depth of the reader which code it learns? (thesis 2.5)",
+        "Does the width or depth of a reader change which code it learns? (thesis 2.5)",
         tuple(
             case
             for sizes in ARCHITECTURES.values()
             for case in (
-                *read("NAU", SPARSE, "add", sizes=sizes),
-                *read("NMU", SPARSE, "multiply", sizes=sizes),
-                *read("NRU", SPARSE, "divide", sizes=sizes),
-                *read(POWERS, GATED, "multiply", "divide", sizes=sizes),
-                *read(POWERS, GATED, "divide", value="softargmax", sizes=sizes),
-                *read("divide", PLAIN, "divide", value="softargmax", sizes=sizes),
+                *cases_of("NAU", SPARSE, "add", sizes=sizes),
+                *cases_of("NMU", SPARSE, "multiply", sizes=sizes),
+                *cases_of("NRU", SPARSE, "divide", sizes=sizes),
+                *cases_of(POWERS, GATED, "multiply", "divide", sizes=sizes),
+                *cases_of(POWERS, GATED, "divide", value="softargmax", sizes=sizes),
+                *cases_of("divide", PLAIN, "divide", value="softargmax", sizes=sizes),
             )
         ),
         tuple(range(25)),

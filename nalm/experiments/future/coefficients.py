@@ -3,7 +3,8 @@
 `beyond/coefficients`: 0.37 a + 2.6 c and 2.6 a / c among ten inputs. The `CoefficientUnit` selects inputs by gates with
 an L0 penalty and learns coefficients; beside it stand a linear layer, one with L1, and a power unit with a factor.
 `beyond/discreteness`: sums with noise on the training targets, tested without noise, where the true weights are on the
-grid of the NAU and where they are not. There is no threshold that noise lets a run pass: errors are compared.
+grid of the NAU and where they are between its numbers. There is no threshold that noise lets a run pass: errors are
+compared.
 """
 
 from nalm.config import Arithmetic, Case, Experiment, Growth, Layer, Ramp, Range, Recipe, Threshold
@@ -43,7 +44,7 @@ def noisy(unit: str, recipe: Recipe) -> tuple[Case, ...]:
             Arithmetic(operation, Range(-2, 2), Range(-2, 2), inputs=10, operands=PLACES, noise=noise),
             recipe,
         )
-        for operation in ("add", "weighted_sum")
+        for operation in ("add", "fractional_sum")
         for noise in NOISES
     )
 

@@ -17,8 +17,10 @@ LATE = Ramp(1, 0.75 * PLAIN.steps, 0.9 * PLAIN.steps)  # after the inputs have b
 BOTH_SIGNS = Range(-2, 2)
 POSITIVE = tuple((train, Range(2, 6) if train == BOTH_SIGNS else test) for train, test in RANGES)
 
-FREE = (PLAIN.replace(loss=loss, then="mse", switch=PLAIN.steps // 2) for loss in ("log", "projected"))
-RECIPES = (PLAIN, *FREE)
+RECIPES = (
+    PLAIN,
+    *(PLAIN.replace(loss=loss, then="mse", switch=PLAIN.steps // 2) for loss in ("log", "projected")),
+)
 
 
 def quotients(recipe: Recipe, ranges: tuple[tuple[Range, Range], ...]) -> tuple[Case, ...]:

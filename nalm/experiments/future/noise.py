@@ -10,7 +10,7 @@ from nalm.experiments.thesis.ch3 import RANGES, SEEDS, sparse
 from nalm.experiments.thesis.ch4 import nine
 from nalm.experiments.thesis.ch5 import TEN, TWO, divide
 
-PLAIN = {"SNMRU": "NMRU", "SNRU": "NRU", "SModifiedRealNPU": "ModifiedRealNPU"}  # the unit without noise
+WITHOUT_NOISE = {"SNMRU": "NMRU", "SNRU": "NRU", "SModifiedRealNPU": "ModifiedRealNPU"}
 OTHER = ("lognormal", "learnt")
 
 
@@ -24,7 +24,7 @@ def dividing() -> tuple[Case, ...]:
     return tuple(
         case
         for inputs, recipes in ((10, TEN), (2, TWO))
-        for unit, plain in PLAIN.items()
+        for unit, plain in WITHOUT_NOISE.items()
         for case in divide(unit, recipes[plain], inputs, RANGES)
     )
 

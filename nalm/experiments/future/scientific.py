@@ -1,9 +1,10 @@
 """Future work of Mistry 2023, section 8.1.3: numbers as sign, mantissa and exponent, for wide and large ranges.
 
-Division among ten inputs, on the nine ranges, on the large ones of thesis 5.7, and on numbers from 10 to 1e18 that are
-spread evenly over the orders of magnitude. The modified Real NPU computes the same function by logarithms.
+`beyond/scientific`: division among ten inputs, on the nine ranges, on the large ones of thesis 5.7, and on numbers from
+10 to 1e18 that are spread evenly over the orders of magnitude. The modified Real NPU computes the same function by
+logarithms.
 
-Products of all of a hundred inputs, whose squares reach the ends of float32.
+`beyond/scientific-factors`: products of all of a hundred inputs, whose squares leave the range of float32.
 """
 
 from nalm.config import Arithmetic, Case, Experiment, Layer, Range, Recipe, mirrored
@@ -15,7 +16,7 @@ PLAIN = Recipe(steps=10_000, lr=1e-2, schedule="cosine")
 SHORT = PLAIN.replace(steps=2_000)
 UNITS = ("ScientificNPU", "ModifiedRealNPU", "NaiveNPU")
 FACTORS = 100
-FACTOR_RANGES = (  # products of 100 numbers: 1e-26 to 1e17 in training
+FACTOR_RANGES = (  # in training the median product is between 1e-26 and 1e17
     (Range(1, 2), Range(0.5, 1)),
     (Range(-2, -1), Range(-1, -0.5)),
     (Range(0.5, 1), Range(1, 1.8)),

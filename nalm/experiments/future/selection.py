@@ -29,7 +29,7 @@ def experts(copies: int) -> Layer:
 
 
 class Way(NamedTuple):
-    """A way of selecting, and the name of the way from which it differs in one setting."""
+    """A way of selecting, and the name of the way that it is compared with."""
 
     layer: Layer
     recipe: Recipe
@@ -47,7 +47,7 @@ WAYS = {
     "clipped, rows, asinh, entropy": Way(routed("straight"), SURE, "clipped, rows, asinh"),
     "clipped, mixture, asinh": Way(routed("soft"), SAFE, "clipped, rows, asinh"),
     "clipped, mixture, asinh, entropy": Way(routed("soft"), SURE, "clipped, mixture, asinh"),
-    "16 experts": Way(experts(1), BALANCED),
+    "16 experts": Way(experts(1), BALANCED, "clipped, mixture, asinh"),
     "64 experts": Way(experts(4), BALANCED, "16 experts"),
 }
 
