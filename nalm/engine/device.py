@@ -13,11 +13,12 @@ import torch
 from nalm.errors import NALMError, unknown
 
 PRECISIONS = ("float32", "tf32", "bfloat16")  # of the products in networks that read images
+VISIBLE = "CUDA_VISIBLE_DEVICES"  # the variable of the environment that numbers GPUs
 WORK = 65_536  # numbers that are worth a thread of their own
 
 
 def device_for(name: str) -> torch.device:
-    """Return the device called auto, cpu or cuda; raise a NALMError if there is no such GPU."""
+    """Return the device called auto, cpu or cuda; raise a NALMError if there is no such GPU, or it is not the first."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -28,6 +29,14 @@ def device_for(name: str) -> torch.device:
         raise NALMError(f"There is no device called {name!r}: use 'auto', 'cpu' or 'cuda'.")
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise NALMError(f"There is no CUDA device {device} on this machine: use device='cpu' or 'auto'.")
+    # streams and graphs would be made on the first GPU, which torch takes by default
+    if device.type == "cuda" and device.index:
+        seen = os.environ.get(VISIBLE, "").split(",")
+        number = seen[device.index] if device.index < len(seen) else device.index
+        raise NALMError(
+            f"Training uses the first GPU that it sees, not {device}: start it with {VISIBLE}={number} and use "
+            "device='cuda' (--device cuda)."
+        )
     return device
 
 

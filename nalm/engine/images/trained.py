@@ -16,6 +16,8 @@ from nalm.units import Unit
 from nalm.units.spelling import letters
 
 STEPS = {"cpu": 8, "cuda": 128}  # of a member before another gets its turn
+# numbers of the precisions in saved networks, never to be changed; "": on a GPU, as torch is set
+PRECISION = {"": 0, "float32": 1, "tf32": 2, "bfloat16": 3}
 
 
 class Trained:
@@ -89,7 +91,18 @@ class Trained:
         tensors |= {f"weights.{n}": torch.stack([w[n] for w in self.weights]) for n in self._weights()}
         tensors |= {f"counts.{n}": c for n, c in self.counts.items()}
         numbers = {"steps": self.steps, "sparsity": self.sparsity, "at": self.at, "seconds": self.seconds}
+        numbers["precision"] = PRECISION[self._precision]
         return tensors | {name: torch.tensor(value, dtype=torch.float64) for name, value in numbers.items()}
+
+    @property
+    def _precision(self) -> str:
+        """The precision that it is trained in; "" on a GPU that was not told any."""
+        return self.member.program.precise or self._unasked
+
+    @property
+    def _unasked(self) -> str:
+        """The precision without one that was asked for: of a CPU float32, of a GPU as torch is set."""
+        return "float32" if self.member.program.device.type == "cpu" else ""
 
     def _names(self) -> list[str]:
         return list(self.means[0]) if self.means else []
@@ -105,12 +118,16 @@ class Trained:
         wanted |= {
             f"slots.{i}.{n}": tuple(s.shape) for n, slots in member.slots.items() for i, s in enumerate(slots)
         }
+        if "precision" in tensors:  # which networks of earlier versions do not have
+            wanted["precision"] = ()
         for name, shape in wanted.items():
             if name not in tensors or tuple(tensors[name].shape) != shape:
                 return name
         for name, values in tensors.items():
             if name.startswith(("means.", "weights.")) and (values.ndim == 0 or len(values) != count):
                 return name
+        if float(tensors.get("precision", 0)) not in PRECISION.values():
+            return "precision"
         steps = tensors["steps"].tolist()
         return "" if steps == sorted(set(steps)) and 0 <= max(steps, default=0) <= tensors["at"] else "steps"
 
@@ -123,6 +140,7 @@ class Trained:
                 f"The network {file} of the results folder is damaged or of another kind (see {odd!r}): delete it, "
                 "and its run starts again."
             )
+        self._check_precision(tensors)
         self.at, self.seconds = int(tensors["at"]), float(tensors["seconds"])
         with member.here():
             for name, p in member.params.items():
@@ -143,6 +161,21 @@ class Trained:
                     self.weights[k][rest] = values[i].clone()
             if kind == "counts":
                 self.counts[rest] = values.clone()
+
+    def _check_precision(self, tensors: dict[str, Tensor]) -> None:
+        """Refuse a state that was trained in another precision: the run would be recorded as all in the last one."""
+        own = self._precision
+        names = {number: name for name, number in PRECISION.items()}
+        before = names[int(tensors.get("precision", PRECISION[own]))] or self._unasked
+        if before == own:
+            return
+        file = saved.network_name(self.run.case.trunk.hash, self.run.seed)
+        words = [name or "the precision that torch is set to" for name in (before, own)]
+        remedy = f"use --precision {before}" if before else "leave --precision out"
+        raise NALMError(
+            f"The network {file} of the results folder was trained in {words[0]} so far and would go on in {words[1]}: "
+            f"{remedy}, or another results folder."
+        )
 
     # -- results ------------------------------------------------------------------------------
 

@@ -52,10 +52,12 @@ class Batch:
             self._evaluate()
 
     def _evaluate(self) -> None:
-        if self.members[0].due:
+        """Evaluate all members if one is due, and record those that are: one may have been saved before, one after."""
+        due = [m for m in self.members if m.due]
+        if due:
             self.together.evaluate()
-            for m in self.members:
-                m.record()
+        for m in due:
+            m.record()
 
 
 class ImageTrainer:

@@ -48,6 +48,18 @@ for block in (64, 128):
 dw = torch.full((2, 3, 3, 128, 128), torch.nan)
 kernels_back._weights.fn[(3, 2)](u, x, dw, 288, 2, 100, block=32, precision="ieee")
 assert near(dw.sum(1), fused.weight_gradient(u, x).sum(1))
+# parts that do not divide the rows: the last of 5 is short, the last of 13 x 12 rows of one image is empty
+many, x, u, images = 169, x[:, :1].contiguous(), u.view(2, 2, -1, 256)[:, 0].flatten(0, 1), images[:, :1].contiguous()
+for count in (5, 50):
+    out, size = torch.full((2, count, 128, 17), torch.nan), triton.cdiv(many, count)
+    assert many % size and count * size > many
+    boxed = Box.from_tensor(u, [64, 32]), Box.from_tensor(back.view(-1, 64), [32, 64])
+    kernels_back._inputs.fn[(count, 2)](*boxed, x, images, out, many, 2, size, block=64, deep=32, precision="ieee")
+    assert near(fused.added(out), fused.first_gradient(u, back, x, images)[:, 0])
+for count in (5, 13):
+    dw, size = torch.full((2, count, 3, 128, 128), torch.nan), triton.cdiv(144, count)
+    kernels_back._weights.fn[(count, 2)](u, x, dw, 144, 2, size, block=32, precision="ieee")
+    assert near(fused.added(dw), fused.weight_gradient(u, x)[:, 0]) and bool((dw[:, -1] == 0).all()) == (count == 13)
 print("all near")
 """
 

@@ -39,6 +39,13 @@ def members(kinds=KINDS, seeds=(1,)):
     return found
 
 
+def trained(runs, until=10**9):
+    training = runs if isinstance(runs, ImageTrainer) else ImageTrainer(runs, CPU)
+    while not training.finished and training.at < until:
+        training.advance()
+    return training
+
+
 def random_weights(generator):
     def drawn(*shape):
         return torch.randn(*shape, generator=generator) / 5
@@ -84,12 +91,26 @@ def test_another_form_gets_a_suggestion():
     assert fastest("cpu", "") == "each"
 
 
+def capable(monkeypatch, first, hip=None):
+    """Pretend that there is a GPU of this compute capability, and a Triton with descriptors."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (first, 0))
+    monkeypatch.setattr(torch.version, "hip", hip)
+
+
+@pytest.mark.parametrize(("first", "hip"), [(7, None), (8, None), (10, None), (12, None), (9, "6.4")])
+def test_the_kernels_are_for_hopper_and_other_gpus_use_a_form_of_torchs_own(first, hip, monkeypatch):
+    capable(monkeypatch, first, hip)
+    assert fastest("cuda", "bfloat16") == fastest("cuda", "tf32") == "each"
+
+
 def test_without_descriptors_in_triton_a_form_of_torchs_own_is_used(monkeypatch):
     def missing(name):
         raise ModuleNotFoundError(name)
 
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
-    assert fastest("cuda", "bfloat16") == "fused"
+    capable(monkeypatch, 9)
+    assert fastest("cuda", "bfloat16") == fastest("cuda", "tf32") == "fused"
     for found in (missing, lambda name: None):  # no Triton, and an old one
         monkeypatch.setattr(importlib.util, "find_spec", found)
         assert fastest("cuda", "bfloat16") == "each"
@@ -120,6 +141,18 @@ def test_a_batch_is_evaluated_as_each_alone():
         (means, counts), (ours, counted) = one.judged(), other.judged()
         assert ours == pytest.approx(means, rel=1e-4)
         assert all(torch.equal(counted[name], table) for name, table in counts.items())
+
+
+def test_a_cpu_evaluates_few_images_at_a_time_and_finds_the_same():
+    many = case(FIXED).replace(task=TINY.replace(samples=50))
+    apart, batch = members([many], (0, 1)), members([many], (0, 1))
+    whole = Together(batch, "each", compiled=False)
+    assert [len(s["grid"]) for s in whole.sets.values()] == [128, 128]  # of each of two runs
+    assert [s["rows"].shape[1] for s in whole.sets.values()] == [384, 256]
+    whole.evaluate()
+    for one, other in zip(apart, batch, strict=True):
+        one.evaluate()
+        assert other.judged()[0] == pytest.approx(one.judged()[0], rel=1e-4)
 
 
 @pytest.mark.system
@@ -159,6 +192,24 @@ def test_all_folds_and_units_of_a_study_are_one_population_on_a_gpu():
     assert (
         sum(sizes) == len(division.cases) * 10 and max(sizes) > 50 and sizes.count(10) == 1
     )  # the perceptron decays
+
+
+def test_runs_that_were_saved_before_and_after_an_evaluation_are_each_evaluated_once():
+    epoch = KINDS[1].epoch
+    finished = trained([Run(case(Layer("NMU")), 0, 0)])  # saved after the evaluation at the end of an epoch
+    stopped = trained([Run(case(Layer("NMU"), 2), 1, 0)], until=epoch)  # and before it
+    assert [(t.at, t.members[0].steps) for t in (finished, stopped)] == [(epoch, [0, epoch]), (epoch, [0])]
+    for seeds in ((0, 1), (1, 0)):
+        states = {n.replace("0.", f"{seeds.index(0)}.", 1): t for n, t in finished.state().items()}
+        states |= {n.replace("0.", f"{seeds.index(1)}.", 1): t for n, t in stopped.state().items()}
+        both = ImageTrainer([Run(case(Layer("NMU"), 2), seed, seed) for seed in seeds], CPU)
+        both.restore(states)
+        both.advance()
+        again = ImageTrainer([m.run for m in both.members], CPU)
+        again.restore(both.state())  # not refused as damaged
+        assert [m.steps for m in again.members] == [[0, epoch]] * 2
+        assert [len(m.means) for m in trained(both).members] == [3, 3]
+        assert [m.steps for m in both.members] == [[0, epoch, 2 * epoch]] * 2
 
 
 def test_the_precision_is_recorded_and_an_unknown_one_refused():
