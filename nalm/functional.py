@@ -23,6 +23,11 @@ CLOSED = -1000.0  # sigmoid of it is exactly 0 in float64
 TURNS = 3  # parts of a unit that rows of a batch show in turns
 TINY = 1e-30  # lower bound of a variance, against division by zero
 STEEP = 1e30  # a gate this steep is a step function
+# Sizes of the exponents of powers of two that are normal numbers, as are their reciprocals.
+EXPONENTS = {
+    dtype: -math.log2(torch.finfo(dtype).tiny)
+    for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+}
 
 
 def _terms(term: Callable[..., Tensor], x: Tensor, weights: tuple[Tensor, ...]) -> list[Tensor]:
@@ -174,9 +179,13 @@ def spread(x: Tensor) -> Tensor:
     return torch.where(some, torch.where(some, variance, 1.0).sqrt(), 0.0)
 
 
-def turn(batch: int, device: torch.device | str) -> Tensor:
-    """Return whose turn each row of a batch is, 0, 1, 2, 0, ...: for units that show their parts in turns."""
-    return torch.arange(batch, device=device) % TURNS
+def turn(batch: int, device: torch.device | str, along: int | None = None) -> Tensor:
+    """Return whose turn each row of a batch is, 0, 1, 2, 0, ...: for units that show their parts in turns.
+
+    In a batch of several axes that were joined, ``along`` is the length of the last one: each begins with 0.
+    """
+    row = torch.arange(batch, device=device)
+    return (row if along is None else row % max(along, 1)) % TURNS
 
 
 def glorot(in_features: int, out_features: int) -> float:
@@ -184,8 +193,25 @@ def glorot(in_features: int, out_features: int) -> float:
     return math.sqrt(6 / (in_features + out_features))
 
 
+def scale(v: Tensor, axes: int | tuple[int, ...]) -> Tensor:
+    """Return the power of two that brings the largest number along the axes to between 1 and 2; 1 if all are 0.
+
+    Nothing is rounded by it, and squares of the scaled numbers neither overflow nor vanish.
+    """
+    largest = v.detach().abs().amax(axes, keepdim=True)
+    limit = EXPONENTS[v.dtype]
+    return torch.where(largest > 0, torch.exp2(-largest.log2().floor().clamp(-limit, limit)), 1.0)
+
+
+def scaled(v: Tensor, target: Tensor, axes: int | tuple[int, ...]) -> tuple[Tensor, Tensor]:
+    """Multiply both by the power of two that brings the largest target to between 1 and 2."""
+    by = scale(target, axes)
+    return v * by, target * by
+
+
 def residuals(v: Tensor, x: Tensor) -> Tensor:
     """Return the residuals of each column of v after least squares on [1, x], with one step of refinement."""
+    x = x * scale(x, -2)
     x = x - x.mean(-2, keepdim=True)
     x = x / x.square().mean(-2, keepdim=True).clamp_min(TINY).sqrt()
     gram = x.mT @ x

@@ -19,12 +19,14 @@ Loss = Callable[[Tensor, Tensor, Tensor | None], Tensor]
 RESOLVED = 1e-4  # relative error of a mixture below which its size counts
 
 
-def _check(prediction: Tensor, target: Tensor) -> None:
-    if prediction.shape != target.shape or prediction.ndim < 2:
-        raise NALMError(
-            f"A loss compares equal shapes (*runs, batch, out), got {tuple(prediction.shape)} "
-            f"and {tuple(target.shape)}."
-        )
+def _check(prediction: Tensor, target: Tensor, *, alike: bool = True) -> None:
+    for v in (prediction, target):
+        if not isinstance(v, Tensor) or not v.is_floating_point():
+            kind = v.dtype if isinstance(v, Tensor) else type(v).__name__
+            raise NALMError(f"A loss compares real tensors, got {kind}: use torch.as_tensor(v).float().")
+    if alike and (prediction.shape != target.shape or prediction.ndim < 2 or 0 in target.shape[-2:]):
+        shapes = f"{tuple(prediction.shape)} and {tuple(target.shape)}"
+        raise NALMError(f"A loss compares equal shapes (*runs, batch, out), not empty, got {shapes}.")
 
 
 def mse(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
@@ -76,8 +78,7 @@ def pcc_sequential(prediction: Tensor, target: Tensor, inputs: Tensor | None = N
     .. math:: 1 - \frac{\sum v_x v_y}{\sqrt{\sum v_x^2} \sqrt{\sum v_y^2} + \epsilon}
     """
     _check(prediction, target)
-    x = prediction - prediction.mean((-2, -1), keepdim=True)
-    y = target - target.mean((-2, -1), keepdim=True)
+    x, y = (v - v.mean((-2, -1), keepdim=True) for v in (prediction, target))
     norms = _norm(x) * _norm(y)
     return 1 - (x * y).sum((-2, -1)) / (norms + FLOAT32_EPS)
 
@@ -101,7 +102,7 @@ def centred(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) ->
 
     .. math:: \sum ((\hat y - \bar{\hat y}) - (y - \bar y))^2 / \sum (y - \bar y)^2
 
-    A shift changes nothing, so it suits models that have no shift to learn.
+    A shift changes nothing, so it suits models that have no shift to learn. No unit of measurement counts here either.
 
     >>> import torch
     >>> y = torch.tensor([[1.0], [3.0]])
@@ -109,6 +110,7 @@ def centred(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) ->
     (tensor(0.), tensor(1.))
     """
     _check(prediction, target)
+    prediction, target = F.scaled(prediction, target, (-2, -1))
     error = prediction - target
     error = error - error.mean(-2, keepdim=True)
     spread = (target - target.mean(-2, keepdim=True)).square().mean((-2, -1))
@@ -127,11 +129,7 @@ def log(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Ten
     (tensor(0.), tensor(1.))
     """
     _check(prediction, target)
-    return centred(_log(prediction), _log(target))
-
-
-def _log(v: Tensor) -> Tensor:
-    return v.abs().clamp_min(TINY).log()
+    return centred(*(v.abs().clamp_min(TINY).log() for v in (prediction, target)))
 
 
 def projected(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
@@ -148,9 +146,12 @@ def projected(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) 
     (True, 1.0)
     """
     _check(prediction, target)
-    if inputs is None or inputs.shape[-2] <= inputs.shape[-1] + 1:
-        shape = None if inputs is None else tuple(inputs.shape)
-        raise NALMError(f"The projected loss needs the inputs, with more rows than columns + 1; got {shape}.")
+    shape = tuple(inputs.shape) if inputs is not None else ()
+    if inputs is None or shape[-2:-1] != target.shape[-2:-1] or shape[-2] <= shape[-1] + 1:
+        raise NALMError(
+            f"The projected loss needs the inputs of all rows, more rows than columns + 1; got {shape or None}."
+        )
+    prediction, target = F.scaled(prediction, target, (-2, -1))
     error, rest = F.residuals(torch.cat([prediction - target, target], -1), inputs).chunk(2, -1)
     return error.square().mean((-2, -1)) / rest.square().mean((-2, -1)).clamp_min(TINY)
 
@@ -182,6 +183,7 @@ def paths(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> T
 def asinh(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
     """Error on a scale that neither outliers nor units of measurement disturb: the last term of ``paths``."""
     _check(prediction, target)
+    prediction, target = F.scaled(prediction, target, -2)
     unit = target.abs().mean(-2, keepdim=True).clamp_min(TINY)
     error = torch.asinh(prediction / unit) - torch.asinh(target / unit)
     return (error / RESOLVED).square().log1p().mean((-2, -1))
@@ -200,6 +202,7 @@ def experts(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) ->
     >>> experts(torch.cat([y + 7, torch.ones(2, 1)], -1), y)
     tensor(0.)
     """
+    _check(prediction, target, alike=False)
     if prediction.shape == target.shape:
         return (centred(prediction, target) / RESOLVED**2).log1p()
     if target.shape[-1] != 1 or prediction.shape[:-1] != target.shape[:-1] or prediction.shape[-1] % 2:
@@ -242,6 +245,6 @@ def loss(name: str) -> Loss:
     >>> loss("mse").__name__
     'mse'
     """
-    if name not in LOSSES:
+    if not isinstance(name, str) or name not in LOSSES:
         raise unknown("loss", name, LOSSES)
     return LOSSES[name]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from nalm.errors import NALMError
 from nalm.losses import LOSSES, mape, mse, pcc, pcc_sequential
+from nalm.losses import loss as loss_called
 
 GOLDEN = {
     v["id"]: v for v in json.loads((Path(__file__).parent / "data" / "golden_units.json").read_text("utf-8"))
@@ -209,3 +210,38 @@ def test_mse_notices_a_shift_and_a_scale_of_one_side():
     prediction, target = data(6)
     assert mse(prediction + 1, target) != mse(prediction, target)
     assert mse(2 * prediction, target) != mse(prediction, target)
+
+
+# -- mistakes ----------------------------------------------------------------------------------
+
+
+@every_loss
+@pytest.mark.parametrize(
+    ("prediction", "target", "said"),
+    [
+        ([[1.0]], [[1.0]], "list"),
+        (torch.ones(8, 1), None, "NoneType"),
+        (torch.ones(8, 1), torch.ones(8, 1).long(), "torch.int64"),
+    ],
+)
+def test_what_is_no_tensor_of_real_numbers_is_refused(loss, prediction, target, said):
+    with pytest.raises(NALMError, match=rf"real tensors, got {said}: use torch.as_tensor\(v\).float\(\)\.$"):
+        loss(prediction, target)
+
+
+@every_loss
+def test_an_empty_batch_is_refused(loss):
+    with pytest.raises(NALMError, match=r"not empty, got \(0, 1\) and \(0, 1\)"):
+        loss(torch.ones(0, 1), torch.ones(0, 1))
+
+
+@pytest.mark.parametrize("shape", [(8, 2), (9,)], ids=str)
+def test_inputs_of_other_rows_are_refused(shape):
+    with pytest.raises(NALMError, match="needs the inputs of all rows"):
+        LOSSES["projected"](torch.ones(9, 1), torch.ones(9, 1), torch.ones(shape))
+
+
+@pytest.mark.parametrize("name", [["mse"], None, "mze"], ids=str)
+def test_an_unknown_name_is_refused(name):
+    with pytest.raises(NALMError, match=r"There is no loss called .* Known: mse"):
+        loss_called(name)

@@ -88,3 +88,40 @@ def test_the_asinh_loss_grows_slowly_and_has_no_unit_of_measurement():
     losses = [float(asinh(factor * y, y)) for factor in (1.0, 2.0, 1e6)]
     assert losses[0] == 0 and losses[1] < losses[2] < 2 * losses[1]
     assert float(asinh(2e9 * y, 1e9 * y)) == pytest.approx(losses[1], rel=1e-5)
+
+
+SCALE_FREE = ("centred", "projected", "paths", "experts", "asinh")
+
+
+@pytest.mark.parametrize("name", SCALE_FREE)
+@pytest.mark.parametrize("power", [-95, -60, -40, 40, 62, 100, 120])
+def test_a_wrong_prediction_is_as_wrong_in_any_unit_of_measurement(name, power):
+    x, scale = data(columns=2, dtype=torch.float32), 2.0**power
+    y, guess = x[..., :1] * x[..., 1:], x[..., 1:] * x[..., 1:] + x[..., :1]
+    guess.requires_grad_()
+    value, expected = nalm.loss(name)(guess * scale, y * scale, x), nalm.loss(name)(guess, y, x)
+    torch.testing.assert_close(value, expected, rtol=2e-6, atol=0)
+    assert (value > 1e-3).all()
+    (slope,) = torch.autograd.grad(value.sum(), guess)
+    rounding = 1e-3 if name == "paths" else 1e-5  # logarithms of large numbers are coarse
+    wanted = torch.autograd.grad(expected.sum(), guess)[0]
+    torch.testing.assert_close(slope, wanted, rtol=0, atol=rounding * wanted.abs().max().item())
+
+
+def test_projected_does_not_depend_on_the_unit_of_measurement_of_the_inputs():
+    x = data(columns=2, dtype=torch.float32)
+    y, guess = x[..., :1] * x[..., 1:], x[..., 1:] * x[..., 1:]
+    for power in (-80, 80):
+        torch.testing.assert_close(projected(guess, y, x * 2.0**power), projected(guess, y, x))
+
+
+@pytest.mark.parametrize("name", SCALE_FREE)
+def test_runs_of_other_sizes_and_targets_of_0_change_nothing(name):
+    x = data(columns=2, dtype=torch.float32)
+    y = (x[..., :1] * x[..., 1:]) * torch.tensor([1.0, 1e25, 1e-25, 0.0]).reshape(4, 1, 1)
+    guess = (1.5 * y + 0.1 * x[..., :1].square() * y).requires_grad_()
+    values = nalm.loss(name)(guess, y, x)
+    alone = torch.stack([nalm.loss(name)(*rows) for rows in zip(guess, y, x, strict=True)])
+    torch.testing.assert_close(values, alone)
+    (slope,) = torch.autograd.grad(nalm.loss(name)(guess + 1, y, x)[3], guess)
+    assert slope.isfinite().all()

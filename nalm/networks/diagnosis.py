@@ -198,7 +198,7 @@ def _grid(name: str, unit: Trainable, seen: Seen) -> Said:
     weight, distance = farthest(unit)
     if distance > OFF_GRID and _is_over(unit):
         yield (
-            f"({unit.label}) has a {weight} that is {distance:.2g} away from its grid: it does not compute a formula.",
+            f"({unit.label}) does not compute a formula: its weight {weight!r} is {distance:.2g} away from its grid.",
             "Train longer or with a larger penalty weight, or compare the error before and after nalm.snap(model).",
         )
 

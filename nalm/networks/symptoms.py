@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from nalm.units.base import Trainable, Unit
 from nalm.units.input_gate import InputGated
+from nalm.units.reversible import Reversible
 
 Objective = Callable[[nn.Module, Any], Tensor]
 
@@ -113,11 +114,10 @@ def projections(unit: Trainable) -> dict[str, tuple[Tensor, Tensor]]:
 
 @torch.no_grad()
 def farthest(unit: Unit, *, gates: bool = True) -> tuple[str, float]:
-    """Return the effective weight that is farthest from its grid, and how far; with or without the gates."""
-    weights, rounded = unit.weights(), unit.rounded()
+    """Return the weight that counts and is farthest from its grid, and how far; with or without the gates."""
     far = {
-        name: float((w - rounded[name]).abs().max())
-        for name, w in weights.items()
+        name: float(distance.max())
+        for name, distance in unit.off_grid().items()
         if name in unit.grids and (gates or "gate" not in name)
     }
     return max(far.items(), key=lambda item: item[1], default=("weight", 0.0))
@@ -139,7 +139,14 @@ def fixed_gates(unit: Unit, x: Tensor | None, gradients: Mapping[str, Tensor]) -
 
 
 def _opened(unit: Unit, x: Tensor | None) -> Iterator[tuple[str, Tensor]]:
-    """Yield the gates of a unit by name, as numbers between 0 and 1."""
+    """Yield the gates of a unit that can get stuck, by name, as numbers between 0 and 1.
+
+    Gates that noise moves in training are left out, since noise opens and closes them again; and those that have left
+    weights out, since this is what they have settled on.
+    """
+    noisy = unit.noisy and not isinstance(unit, Reversible)  # whose noise is on the inputs
+    if noisy or any(not bool(counts.all()) for counts in unit.counts().values()):
+        return
     if isinstance(unit, InputGated):
         if x is not None:
             z = x.to(unit.gate.dtype) @ unit.gate.mT

@@ -27,9 +27,10 @@ class Unit(Trainable):
     ======  ==============================================================================
     must    ``start``, ``compute``, ``expressions``; ``grids``, ``gold``
     may     ``weights`` with ``assign_`` (raw parameters differ from effective weights),
-            ``rounded``, ``penalties``, ``project``, ``sparsity_error``; ``options``, ``noisy``,
-            ``domain``, ``accepts``, ``ignores``, ``shares``, ``inverse``, ``recipe``
-    free    ``solved``, ``formulas``, ``snap_``, ``exact_``, ``is_solved`` and all of ``Trainable``
+            ``rounded``, ``counts``, ``penalties``, ``project``, ``sparsity_error``; ``options``,
+            ``noisy``, ``domain``, ``accepts``, ``ignores``, ``shares``, ``inverse``, ``recipe``
+    free    ``solved``, ``formulas``, ``snap_``, ``exact_``, ``off_grid``, ``is_solved`` and all of
+            ``Trainable``
     ======  ==============================================================================
 
     ``nalm.testing.check_unit`` checks all of it. For a minimal unit read nau.py and bounded.py.
@@ -74,6 +75,10 @@ class Unit(Trainable):
             name: F.nearest(w, self.grids[name]) if name in self.grids else w
             for name, w in self.weights().items()
         }
+
+    def counts(self) -> Weights:
+        """Return which weights count (true or false), for those that a settled gate can leave out; all others do."""
+        return {}
 
     # -- free: these follow from the others ----------------------------------------------------
 
@@ -140,12 +145,21 @@ class Unit(Trainable):
         return self.expressions(x, {n: numbers(w) for n, w in self.rounded().items()})
 
     @torch.no_grad()
+    def off_grid(self) -> Weights:
+        """Return the distance of each effective weight to its grid, 0 where the weight does not count."""
+        rounded, counts = self.rounded(), self.counts()
+        far = {
+            n: torch.where(w == rounded[n], 0.0, (w - rounded[n]).abs()) for n, w in self.weights().items()
+        }
+        return {n: torch.where(counts[n], d, 0.0) if n in counts else d for n, d in far.items()}
+
+    @torch.no_grad()
     def is_solved(self) -> bool:
-        """Tell whether every weight lies on its grid already."""
+        """Tell whether every weight that counts lies on its grid already."""
         if self.runs or any(p.is_meta for p in self.parameters()):
             return False
-        weights, rounded = self.weights(), self.rounded()
-        return all(torch.allclose(weights[n], rounded[n], rtol=1e-6, atol=1e-6) for n in weights)
+        rounded = self.rounded()
+        return all(bool((d <= 1e-6 + 1e-6 * rounded[n].abs()).all()) for n, d in self.off_grid().items())
 
     def extra_repr(self) -> str:
         if not self.is_solved():

@@ -26,7 +26,11 @@ class EpsUnit(Unit):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ):
-        if eps is not None and not 0 <= eps < 1:
+        try:
+            inside = eps is None or 0 <= eps < 1
+        except TypeError:
+            inside = False
+        if not inside:
             raise NALMError(f"{type(self).__name__} needs 0 <= eps < 1, got {eps!r}; 0 is the exact form.")
         self.eps = self.paper_eps if eps is None else eps
         super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)

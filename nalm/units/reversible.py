@@ -20,6 +20,7 @@ from nalm.units.start import Constant, Start
 
 Distribution = Literal["uniform", "lognormal", "learnt"]
 Ends = tuple[float, float]
+FLOAT32 = torch.finfo(torch.float32)
 
 
 def undone(unit: Unit, x: Tensor, n: Tensor) -> Tensor:
@@ -50,15 +51,21 @@ class Reversible(Unit):
         """Check the options of the noise and keep them."""
         if distribution not in ("uniform", "lognormal", "learnt"):
             raise unknown("distribution of noise", distribution, ("uniform", "lognormal", "learnt"))
+        ends = self.checked_ends(noise_range, FLOAT32.tiny, "(low, high), 0 < low < high")
+        self.noise_range, self.distribution = ends, distribution
+
+    @classmethod
+    def checked_ends(cls, noise_range: Ends | str, least: float, form: str) -> Ends:
+        """Return the ends of the noise as numbers of float32, of which the lower one has a bound."""
         try:
-            low, high = map(float, noise_range)
+            low, high = (math.nan, math.nan) if isinstance(noise_range, str) else map(float, noise_range)
         except (TypeError, ValueError):
-            low, high = 1.0, 0.0
-        if not 0 < low < high:
+            low, high = math.nan, math.nan
+        if not least <= low < high <= FLOAT32.max:
             raise NALMError(
-                f"{type(self).__name__} needs noise_range=(low, high), 0 < low < high, got {noise_range!r}."
+                f"{cls.__name__} needs noise_range={form}, in the range of float32, got {noise_range!r}."
             )
-        self.noise_range, self.distribution = (low, high), distribution
+        return low, high
 
     def start(self) -> dict[str, Start]:
         first = super().start()  # type: ignore[safe-super]
@@ -78,10 +85,8 @@ class Reversible(Unit):
         flat = self.flat(x)
         if not self.training:
             return self.unflat(self.compute(flat), x)
-        if noise is not None and noise.shape != x.shape:
-            raise NALMError(
-                f"{self.label} needs noise of x's shape {tuple(x.shape)}, got {tuple(noise.shape)}."
-            )
+        if noise is not None:
+            self.check_noise(noise, x.shape, "x")
         return self.unflat(self.undo(flat, self.draw(flat) if noise is None else self.flat(noise)), x)
 
     def undo(self, x: Tensor, n: Tensor) -> Tensor:

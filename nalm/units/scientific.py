@@ -11,8 +11,8 @@ from nalm.units.base import Formulas, Spelled, Symbols, Unit, Weights
 from nalm.units.inac import IMNAC
 from nalm.units.start import Start, Uniform
 
-LARGEST = 126.0  # exponent of a power of two that is a normal number in float32
 PART = 64  # inputs whose mantissas are multiplied at once: their product is at most 2^64
+STEPS = 3  # powers of two that bring the smallest number above the largest one
 
 
 class Scientific(NamedTuple):
@@ -26,13 +26,15 @@ class Scientific(NamedTuple):
 def encode(x: Tensor) -> Scientific:
     """Write numbers with a mantissa from 1 to 2 (ends included); without any rounding, also of the smallest ones.
 
-    Gradients reach the mantissa alone, since the exponent is whole.
+    Gradients reach the mantissa alone, since the exponent is whole. In float16 and bfloat16, where logarithms are
+    coarse, a mantissa may lie a little below 1; a unit computes in float32 at least.
 
     >>> encode(torch.tensor([-12.0]))
     Scientific(sign=tensor([-1.]), mantissa=tensor([1.5000]), exponent=tensor([3.]))
     """
     size = torch.where(x == 0, 1.0, x.abs())
-    exponent = size.detach().log2().floor().clamp(-2 * LARGEST, 2 * LARGEST)
+    limit = F.EXPONENTS[x.dtype]  # twice this covers infinity and the smallest numbers
+    exponent = size.detach().log2().floor().clamp(-2 * limit, 2 * limit)
     return Scientific(x.sign(), _scaled(size, -exponent), exponent)
 
 
@@ -51,9 +53,11 @@ def decode(number: Scientific) -> Tensor:
 
 def _scaled(x: Tensor, whole: Tensor) -> Tensor:
     """Multiply by a power of two, in steps that are each a normal number, so that nothing is rounded on the way."""
-    first = whole.clamp(-LARGEST, LARGEST)
-    second = (whole - first).clamp(-LARGEST, LARGEST)
-    return x * torch.exp2(first) * torch.exp2(second)
+    left, limit = whole.to(x.dtype), F.EXPONENTS[x.dtype]
+    for _ in range(STEPS):
+        step = left.clamp(-limit, limit)
+        x, left = x * torch.exp2(step), left - step
+    return x
 
 
 class ScientificNPU(Unit):
@@ -87,8 +91,8 @@ class ScientificNPU(Unit):
         zeros = F.product(_power_of_zero, 1 - sign.abs(), self.weight.detach())
         product, scale = torch.ones_like(turned), F.linear(exponent, self.weight)
         for m, w in zip(mantissa.split(PART, -1), self.weight.split(PART, -1), strict=True):
-            _, product, more = encode(product)
-            product, scale = product * F.power_product(m, w), scale + more
+            some, product, more = encode(product)  # some is 0 where a factor was, such as 1 / inf, else 1
+            product, scale = some * product * F.power_product(m, w), scale + more
         return decode(Scientific(turned, product, scale)) * zeros
 
     @torch.no_grad()

@@ -13,7 +13,7 @@ from nalm.units import spelling
 from nalm.units.base import Formulas, Spelled, Symbols, Unit, Weights
 from nalm.units.gold import GOLD_PRODUCT
 from nalm.units.nmu import NMU
-from nalm.units.reversible import Distribution, Ends, Reversible
+from nalm.units.reversible import FLOAT32, Distribution, Ends, Reversible
 from nalm.units.start import Constant, Normal, Start
 
 SIGMA = 0.5
@@ -74,13 +74,7 @@ class SNMU(Reversible, NMU):
         if distribution != "uniform":
             raise NALMError(f"SNMU needs uniform noise for noise_range='batch', got {distribution!r}.")
         if noise_range != "batch":
-            try:
-                low, high = map(float, noise_range)
-            except (TypeError, ValueError):
-                low, high = 1.0, 0.0
-            if not low < high:
-                raise NALMError(f"SNMU needs noise_range=(low, high) or 'batch', got {noise_range!r}.")
-            noise_range = (low, high)
+            noise_range = self.checked_ends(noise_range, -FLOAT32.max, "(low, high), low < high, or 'batch'")
         if self.denoising == "powers" and noise_range != "batch" and noise_range[0] <= 0:
             raise NALMError(f"Powers of noise need noise above 0, got noise_range={noise_range!r}.")
         self.noise_range, self.distribution = noise_range, distribution
@@ -145,6 +139,8 @@ class StgNMU(Unit):
             noise = None
         elif noise is None:
             noise = SIGMA * self.noise.normal(tuple(self.mu.shape), self.mu.dtype)
+        else:
+            self.check_noise(noise, self.mu.shape, "mu")
         return self.unflat(self.gated(self.flat(x), self.gates(noise)), x)
 
     def gated(self, x: Tensor, weight: Tensor) -> Tensor:

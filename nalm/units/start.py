@@ -10,6 +10,8 @@ from typing import Protocol
 import torch
 from torch import Generator, Tensor
 
+from nalm.errors import NALMError
+
 
 class RandomSource(Protocol):
     """A source of random float64 tensors of a shape, or for many runs at once (runs, *shape)."""
@@ -31,6 +33,10 @@ class FromGenerator:
 
     @classmethod
     def of(cls, generator: Generator | None) -> "FromGenerator":
+        if not isinstance(generator, Generator | None):
+            raise NALMError(
+                f"A generator is needed, got {generator!r}: use torch.Generator().manual_seed(0)."
+            )
         return cls(torch.default_generator if generator is None else generator)
 
     def uniform(self, shape: tuple[int, ...]) -> Tensor:

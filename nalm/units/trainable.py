@@ -47,10 +47,16 @@ class Trainable(nn.Module, abc.ABC):
                 raise NALMError(
                     f"{type(self).__name__} needs {name} to be a whole number of at least 1, got {value!r}."
                 )
-        if dtype is not None and not dtype.is_floating_point:
+        if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
             raise NALMError(
-                f"{type(self).__name__} has real weights, so dtype cannot be {dtype}: use torch.float32."
+                f"{type(self).__name__} has real weights, so dtype cannot be {dtype!r}: use torch.float32."
             )
+        try:
+            torch.device("cpu" if device is None else device)
+        except (RuntimeError, TypeError):
+            raise NALMError(
+                f"There is no device {device!r}: use 'cpu', 'cuda' or another of torch."
+            ) from None
         self.in_features = in_features
         self.out_features = out_features
         start = self.start()
@@ -145,6 +151,14 @@ class Trainable(nn.Module, abc.ABC):
         if batch_axes == 0:
             return y.squeeze(-2)
         return y if batch_axes == 1 else y.unflatten(-2, x.shape[len(self.runs) : -1])
+
+    def check_noise(self, noise: Tensor, shape: torch.Size, of: str) -> None:
+        """Refuse noise that was handed in with another shape than that of what it is for."""
+        if not isinstance(noise, Tensor) or noise.shape != shape:
+            got = tuple(noise.shape) if isinstance(noise, Tensor) else type(noise).__name__
+            raise NALMError(
+                f"{self.label} needs noise of {of}'s shape {tuple(shape)}, as a tensor, got {got}."
+            )
 
     @property
     def label(self) -> str:

@@ -6,6 +6,7 @@ from torch import nn
 
 import nalm
 from nalm.config import Ramp, Recipe
+from nalm.networks import CoefficientUnit
 from nalm.units.baselines import BASELINES
 
 X = torch.rand(64, 2, generator=torch.Generator().manual_seed(0)) + 0.5
@@ -236,3 +237,33 @@ def test_nothing_of_the_model_is_changed():
 def test_a_population_is_refused_with_the_remedy():
     with pytest.raises(nalm.NALMError, match=r"population of \(3,\) runs: take nalm.member"):
         nalm.diagnose(nalm.stack([nalm.NMU(2, 1)] * 3), X)
+
+
+@pytest.mark.filterwarnings("error")
+def test_nothing_is_found_in_a_sum_or_product_unit_that_has_settled():
+    """Weights of the path that its gate leaves out do not count; the gate may be where training stops, or set."""
+    unit = nalm.NSPU(3, 1)
+    unit.assign_({"terms": torch.tensor([[0.7, -0.7, 0.1]]), "power": torch.tensor([[1.0, 1.0, 0.0]])})
+    nn.init.constant_(unit.gate_raw, 0.1)
+    net = attached(unit)
+    x = torch.cat([X, X[:, :1]], -1)
+    assert nalm.diagnose(net, (x, Y)) == []
+    assert nalm.diagnose(net.eval(), (x, Y)) == []
+    unit.assign_({"power": torch.tensor([[1.0, 0.7, 0.0]]), "gate": torch.zeros(1)})
+    assert nalm.diagnose(net.train(), (x, Y)) == []  # its weights are not there yet
+    (found,) = nalm.diagnose(net.eval(), x)
+    assert "(NSPU(3, 1)) does not compute a formula: its weight 'power' is 0.3 away from its grid." in str(
+        found
+    )
+    unit.assign_({"power": torch.tensor([[1.0, 1.0, 0.0]])})
+    assert str(nalm.snap(net)[1].formulas()) == "[a*b]"  # without a warning
+
+
+def test_gates_that_noise_opens_again_are_not_fixed():
+    unit = CoefficientUnit(2, 1, form="product", generator=seeded())
+    unit.assign_({"power": torch.tensor([[0.5, 0.6]])})
+    nn.init.constant_(unit.gate_hat, 3.0)
+    net = attached(unit)
+    for _ in range(20):
+        assert "gate" not in names(nalm.diagnose(net, (X, Y)))
+        unit(X)  # the next draw

@@ -70,7 +70,9 @@ def test_snap_changes_the_units_in_place_and_leaves_the_other_layers():
 def test_snap_warns_of_weights_that_move_far(weight, distance):
     net = readme()
     net[2].weight.data.copy_(torch.tensor(weight))
-    with pytest.warns(FarFromGrid, match=rf"Unit '2' .* had a weight that was {distance} away from its grid"):
+    with pytest.warns(
+        FarFromGrid, match=rf"Unit '2' .* had its weight 'weight' {distance} away from its grid"
+    ):
         nalm.snap(net)
     if distance != "nan":
         assert nalm.snap(net)[2].weight.tolist() == [[1.0, 1.0]]  # it moved, and does not move again

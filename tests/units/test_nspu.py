@@ -113,3 +113,92 @@ def test_the_formula_by_hand():
     sums, products = (1.5, 2.5, -2.5), (1.0, -1.0, 0.0)  # the root of a negative number has the real part 0
     expected = [0.75 * s + 0.25 * p for s, p in zip(sums, products, strict=True)]
     torch.testing.assert_close(unit(x).flatten().tolist(), expected)
+
+
+@pytest.mark.parametrize("operation", ["add", "divide"])
+def test_a_gate_that_was_set_stays_set_in_training(operation):
+    unit = NSPU.solved(operation).train()
+    optimiser = torch.optim.SGD(unit.parameters(), lr=0.1)
+    before = unit(X)
+    unit.project()
+    assert torch.equal(unit(X), before)
+    unit(X).square().sum().backward()
+    optimiser.step()
+    unit.project()
+    assert unit.gate().item() == float(operation == "add") and unit.is_set().all()
+    snapped = built()
+    with torch.no_grad():
+        snapped.gate_raw.fill_(0.1)  # where training stops
+    snapped.snap_().project()
+    torch.testing.assert_close(snapped(X), snapped.eval()(X))
+
+
+@pytest.mark.parametrize("raw", [-0.3, 0.0, 1.0, 1.7])
+def test_a_step_of_training_beyond_the_ends_does_not_set_the_gate(raw):
+    unit = built()
+    with torch.no_grad():
+        unit.gate_raw.fill_(raw)
+    unit.project()
+    assert unit.gate_raw.item() == pytest.approx(0.1 if raw < 0.5 else 0.9) and not unit.is_set().any()
+    unit(X)[2::3].sum().backward()
+    assert unit.gate_raw.grad.item() != 0
+
+
+def test_a_path_that_is_left_out_may_be_no_number():
+    x = torch.tensor([[1.0, torch.inf], [torch.inf, 2.0], [6.0, 3.0]])
+    assert NSPU.solved("divide").eval()(x).flatten().tolist() == [0.0, torch.inf, 2.0]
+    huge = torch.full((1, 2), 2e38)
+    unit = NSPU(2, 1).assign_({"terms": torch.ones(1, 2), "power": torch.tensor([[1.0, -1.0]])})
+    assert unit.assign_({"gate": torch.zeros(1)}).eval()(huge).item() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_a_path_that_is_left_out_has_no_gradient(training):
+    unit = NSPU(2, 1, eps=0).train(training)
+    unit.assign_({"terms": torch.tensor([[1.0, 1.0]]), "power": torch.tensor([[-1.0, 0.5]])})
+    unit.assign_({"gate": torch.ones(1)})
+    x = torch.tensor([[0.0, 2.0]], requires_grad=True)
+    unit(x).backward()
+    assert x.grad.tolist() == [[1.0, 1.0]] and unit.terms.grad.tolist() == [[0.0, 2.0]]
+    assert unit.power.grad.tolist() == [[0.0, 0.0]] and unit.gate_raw.grad.item() == 0
+
+
+def test_turns_are_counted_along_the_last_axis_of_the_batch():
+    unit, x = built(), torch.rand(3, 10, 2, generator=torch.Generator().manual_seed(1)) + 1
+    torch.testing.assert_close(unit(x), torch.stack([unit(rows) for rows in x]))
+    y = x.prod(-1, keepdim=True)
+    with torch.no_grad():  # the sum is far off, the product exact, and the gate at the product
+        unit.terms.fill_(0.0), unit.power.fill_(1.0), unit.gate_raw.fill_(0.1)
+    torch.testing.assert_close(paths(unit(x), y), torch.ones(3))
+    population = stack([unit, built()])
+    torch.testing.assert_close(population(torch.stack([x, x]))[0], unit(x))
+    assert unit(x[0, 0]).shape == (1,) and unit(x[:0]).shape == (0, 10, 1)
+
+
+def test_a_part_of_the_weights_can_be_assigned():
+    unit = built()
+    gate = unit.gate_raw.item()
+    unit.assign_({"terms": torch.ones(1, 2)})
+    assert unit.terms.tolist() == [[1.0, 1.0]] and unit.gate_raw.item() == gate
+    unit.assign_({"gate": torch.ones(1)})
+    assert unit.weights()["gate"].item() == 1.0 and unit.terms.tolist() == [[1.0, 1.0]]
+
+
+def test_weights_of_the_path_that_is_left_out_do_not_count():
+    unit = NSPU(3, 1).assign_({"terms": torch.full((1, 3), 0.7), "power": torch.tensor([[1.0, -1.0, 0.0]])})
+    for gate, solved in ((0.0, True), (0.5, False), (1.0, False)):
+        unit.assign_({"gate": torch.full((1,), gate)})
+        assert unit.is_solved() == solved
+    unit.assign_({"terms": torch.ones(1, 3), "power": torch.full((1, 3), 0.3)})
+    assert unit.is_solved()
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_compiled_populations_compute_the_same(training):
+    members = [built(0), NSPU.solved("divide"), NSPU.solved("add")]
+    for unit in members:
+        unit.eps = NSPU.paper_eps
+    population = stack(members).train(training)
+    x = X.expand(3, 12, 2)
+    compiled = torch.compile(population, backend="aot_eager", fullgraph=True)
+    torch.testing.assert_close(compiled(x), torch.stack([unit.train(training)(X) for unit in members]))

@@ -14,8 +14,25 @@ import nalm
         (lambda: nalm.NAU(2, 1, bounds="clop"), "Did you mean 'clip'"),
         (
             lambda: nalm.SNMU(2, 1, noise_range=(5.0, 1.0)),
-            r"noise_range=\(low, high\) or 'batch', got \(5.0, 1.0\)",
+            r"noise_range=\(low, high\), low < high, or 'batch', in the range of float32, got \(5.0, 1.0\)",
         ),
+        (lambda: nalm.SNMU(2, 1, noise_range="15"), "range of float32, got '15'"),
+        (lambda: nalm.SNRU(2, 1, noise_range="15"), "range of float32, got '15'"),
+        (lambda: nalm.SNMU(2, 1, noise_range=(1, float("inf"))), r"range of float32, got \(1, inf\)"),
+        (lambda: nalm.SNRU(2, 1, noise_range=(1e-300, 1e300)), r"range of float32, got \(1e-300, 1e\+300\)"),
+        (
+            lambda: nalm.SNMU(2, 1)(torch.ones(1, 2), noise=[1.0, 2.0]),
+            r"noise of x's shape \(1, 2\), .* got list",
+        ),
+        (
+            lambda: nalm.StgNMU(2, 1)(torch.ones(1, 2), noise=torch.ones(3)),
+            r"noise of mu's shape \(1, 2\), .* got \(3,\)",
+        ),
+        (lambda: nalm.NMRU(2, 1, eps="a"), "NMRU needs 0 <= eps < 1, got 'a'"),
+        (lambda: nalm.NMU(2, 1, dtype="float32"), "dtype cannot be 'float32': use torch.float32"),
+        (lambda: nalm.NMU(2, 1, device="gpu"), "There is no device 'gpu': use 'cpu', 'cuda'"),
+        (lambda: nalm.NMU(2, 1, generator=3), r"got 3: use torch.Generator\(\).manual_seed\(0\)"),
+        (lambda: nalm.NMU(2, 1).reset_parameters(3), r"got 3: use torch.Generator\(\).manual_seed\(0\)"),
         (lambda: nalm.SNMU(2, 1, denoising="power"), "denoising='linear' or 'powers', got 'power'"),
         (
             lambda: nalm.SNMU(2, 1, denoising="powers", noise_range=(0.0, 1.0)),

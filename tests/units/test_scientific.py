@@ -93,3 +93,40 @@ def test_an_overflow_stays_an_overflow():
     number = Scientific(torch.tensor(-1.0), torch.tensor(1.5), torch.tensor(300.0))
     assert decode(number) == -torch.inf
     assert decode(number._replace(exponent=torch.tensor(-300.0))) == 0
+
+
+def test_in_float64_products_and_quotients_are_right_over_its_whole_range():
+    x = torch.tensor([[1e50, 1e50], [1e-50, 1e-50], [-1e200, 1e100], [5e-324, 3e307]], dtype=torch.float64)
+    for operation, truth in (("multiply", x[:, 0] * x[:, 1]), ("divide", x[:, 0] / x[:, 1])):
+        y = ScientificNPU.solved(operation).double().eval()(x)[:, 0]
+        torch.testing.assert_close(y, truth, rtol=1e-15, atol=0)
+    a, b, c = (torch.tensor([v], dtype=torch.float64) for v in (1e300, 1e300, 1e-295))
+    unit = ScientificNPU(3, 1).double().assign_({"weight": torch.tensor([[1.0, 1.0, 1.0]])})
+    assert unit(torch.stack([a, b, c], -1)).item() == pytest.approx(1e305, rel=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
+def test_encoding_keeps_the_ends_of_every_type(dtype):
+    info = torch.finfo(dtype)
+    ends = torch.tensor([info.max, -info.tiny, info.smallest_normal * 1.5, 0.0, 1.0], dtype=dtype)
+    smallest = ends[1] * info.eps  # subnormal
+    x = torch.cat([ends, smallest.reshape(1)])
+    assert torch.equal(decode(encode(x)), x)
+    assert encode(x).mantissa.isfinite().all()
+
+
+def test_decoding_drops_no_part_of_a_large_exponent():
+    number = Scientific(torch.ones(()), torch.tensor(2.0**-149), torch.tensor(270.0))
+    assert decode(number) == 2.0**121
+
+
+def test_an_infinite_divisor_among_many_inputs_gives_0_and_no_number_gives_no_number():
+    x, weight = torch.ones(3, 70), torch.zeros(1, 70)
+    weight[0, 0], weight[0, 1:4], weight[0, 69] = -1.0, 1.0, 1.0
+    x[0, 0], x[0, 1:4] = torch.inf, 1e30
+    x[1, 69] = torch.nan
+    x[2, 0], x[2, 1:4] = torch.nan, 0.0
+    unit = ScientificNPU(70, 1).assign_({"weight": weight})
+    y = unit(x)[:, 0]
+    assert y[0] == 0 and y[1:].isnan().all()
+    torch.testing.assert_close(y[:1], unit(x[:1].double())[:, 0].float())
