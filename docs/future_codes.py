@@ -1,5 +1,6 @@
 """Tables of the network before a unit: the codes that readers of digits learn, and what their size changes."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -178,5 +179,6 @@ def _code(formula: str, shared: bool) -> str:
     read = [line.partition(" = ")[2] for line in formula.split("; ")[:-1]]
     if not read:
         return "no number"
-    texts = [CODES.get(text.replace("b", "a"), text) for text in read]
+    plain = [re.sub(r"\d", "", text).replace("b", "a") for text in read]  # the second reader's letters have a 2
+    texts = [CODES.get(text, text) for text in plain]
     return texts[0] if shared or len(set(texts)) == 1 else " and ".join(texts)

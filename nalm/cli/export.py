@@ -24,6 +24,11 @@ def export(
     ] = 0,
 ) -> None:
     """Write every finished run as CSV to standard output, or as files to publish."""
+    if seeds and (to is None or tally):
+        from nalm.errors import NALMError
+
+        remedy = "leave out --tally" if tally else "add --to FOLDER"
+        raise NALMError(f"--seeds {seeds} chooses among the runs that --to writes: {remedy}.")
     from nalm.results import files as shipped
     from nalm.results import tally_files
     from nalm.results.store import Store

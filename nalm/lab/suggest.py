@@ -67,7 +67,8 @@ class Suggestion:
         train = self.train if uniform else case.train
         test = case.test if self.exact or not uniform else train
         ranges = f"{_range_code(train)}, {_range_code(test)}"
-        subsets = case.task.subsets
+        arity = find_operation(self.operation).arity  # measured cases may have operands that it ignores
+        subsets = max(min(case.task.operand_count, self.inputs), arity)
         several = f", subsets={subsets}" if subsets != Arithmetic.subsets else ""
         task = f'Arithmetic("{self.operation}", {ranges}, inputs={self.inputs}{several})'
         optional = [name for name in ("Growth", "Ramp") if f"{name}(" in self.recipe_code]

@@ -15,8 +15,9 @@ from nalm.units.start import Constant, Normal, Start, Uniform
 
 BETA, LOW, HIGH = 2 / 3, -0.1, 1.1  # temperature and ends of the stretched gates, as published
 NEAR = 1e-3  # an exponent this near to -1, 0 or 1 is put there
-LARGEST = 80.0  # logarithm of a product
-DIGITS = 3  # of a coefficient in a formula
+SURE = 20.0  # logit of a gate that was set to 1, which no noise moves: that ends before 16
+LARGEST = 80.0  # logarithm of a product in training
+DIGITS = 3  # of a coefficient in a formula, which from 1,000 on has an exponent
 FORMS = ("sum", "product")
 
 
@@ -86,7 +87,9 @@ class CoefficientUnit(Unit):
     def assign_(self, weights: Mapping[str, Tensor]) -> Self:
         rest = dict(weights)
         if "gate" in rest:
-            rest["gate_hat"] = torch.logit((rest.pop("gate") - LOW) / (HIGH - LOW))
+            gate = rest.pop("gate")
+            inside = torch.logit((gate.clamp(0, 1) - LOW) / (HIGH - LOW))
+            rest["gate_hat"] = torch.where(gate <= 0, -SURE, torch.where(gate >= 1, SURE, inside))
         return super().assign_(rest)
 
     def compute(self, x: Tensor) -> Tensor:
@@ -94,9 +97,15 @@ class CoefficientUnit(Unit):
         if self.form == "sum":
             return F.linear(x, gate * self.coefficient)
         power = gate * self.power
-        logs = F.linear(x, power, of=lambda v: v.abs().clamp_min(1e-30).log()).clamp(-LARGEST, LARGEST)
         sign = F.linear(x, power, of=F.angle).cos()
-        return self.factor.unsqueeze(-2) * logs.exp() * sign
+        return self.factor.unsqueeze(-2) * self.magnitude(x, power) * sign
+
+    def magnitude(self, x: Tensor, power: Tensor) -> Tensor:
+        """Compute the product of powers: by logarithms in training, exactly in evaluation."""
+        if not self.training:
+            return F.power_product(x, power, of=torch.abs)
+        logs = F.linear(x, power, of=lambda v: v.abs().clamp_min(1e-30).log())
+        return logs.clamp(-LARGEST, LARGEST).exp()
 
     @torch.no_grad()
     def project(self) -> None:
@@ -111,9 +120,6 @@ class CoefficientUnit(Unit):
         return F.to_binary(self.weights()["gate"]).amax((-2, -1))
 
     def expressions(self, x: Symbols, w: Spelled) -> Formulas:
-        def short(number: sympy.Expr) -> sympy.Expr:
-            return sympy.Float(f"{float(number):.{DIGITS}g}") if number % 1 else number
-
         if self.form == "sum":
             rows = zip(w["gate"], w["coefficient"], strict=True)
             return [
@@ -124,6 +130,19 @@ class CoefficientUnit(Unit):
             short(f) * sympy.Mul(*(u**p for g, p, u in zip(gates, row, x, strict=True) if g))
             for gates, row, f in zip(w["gate"], w["power"], w["factor"], strict=True)
         ]
+
+
+def short(number: sympy.Expr) -> sympy.Expr:
+    """Return a number with three digits; a whole number that has no more stays whole.
+
+    >>> [short(sympy.sympify(n)) * sympy.Symbol("a") for n in (2, 100, 2.5678, 6.674e-11, 299792458)]
+    [2*a, 100*a, 2.57*a, 6.67e-11*a, 3.0e+8*a]
+    """
+    value = float(number)
+    digits = f"{value:.{DIGITS}g}"
+    if number.is_integer and float(digits) == value:
+        return number
+    return sympy.Float(digits, DIGITS) if abs(value) >= 10**DIGITS else sympy.Float(digits)
 
 
 def stretched(logits: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from nalm import functional as F
 from nalm.errors import NALMError
 from nalm.networks.lines import Line, LineNetwork
 from nalm.networks.selection import mixed, one_hot
-from nalm.networks.selector import OPERATIONS, check_steps, operated, spelt
+from nalm.networks.selector import OPERATIONS, check_names, check_steps, operated, spelt, whole
 from nalm.units.base import Spelled, Symbols, Weights
 from nalm.units.start import Constant, Normal, Start
 
@@ -54,8 +54,10 @@ class ExpertSelector(LineNetwork):
         dtype: torch.dtype | None = None,
     ):
         check_steps(out_features, steps)
-        if copies < 1:
-            raise NALMError(f"ExpertSelector has at least one copy of each expert, got copies={copies}.")
+        if not whole(copies, 1):
+            raise NALMError(
+                f"ExpertSelector has at least one copy of each expert, as a whole number, got copies={copies!r}."
+            )
         self.steps, self.copies = steps, copies
         self.operations = list(itertools.product(range(4), repeat=steps)) * copies
         super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
@@ -81,6 +83,7 @@ class ExpertSelector(LineNetwork):
 
     @torch.no_grad()
     def assign_(self, weights: Mapping[str, Tensor]) -> Self:
+        check_names(self, weights)
         for name in ("mask", "line"):
             if name in weights:
                 self.get_parameter(f"{name}_hat").copy_(F.sigmoid_inverse(weights[name]))
@@ -115,7 +118,7 @@ class ExpertSelector(LineNetwork):
         for t in range(self.steps):
             k = chosen[..., t, :]
             mask = masks[..., t, :].unsqueeze(-1) * k.unsqueeze(-2)  # (*runs, seen, 4)
-            seen.append(mixed(operated(seen, mask.unsqueeze(-3)), k))
+            seen.append(mixed(operated(seen, mask.unsqueeze(-3), sure=True), k))
         return seen[-1].unsqueeze(-1)
 
     def penalties(self, x: Tensor | None = None) -> Weights:

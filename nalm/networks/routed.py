@@ -11,7 +11,7 @@ from nalm.networks.selector import FrozenSelector, operated
 from nalm.units.base import Weights
 from nalm.units.start import Normal, Start
 
-FAR = 1e4  # a line further from 0 counts as this in training, so that a division does not blow up
+FAR = 1e4  # a line further from 0 counts as this in training, and a divisor is at least 1/FAR: no division blows up
 DRAWS = 8  # of noise that agrees with a choice, over which its gradient is averaged
 GRADIENTS = ("straight", "rao", "soft")
 
@@ -60,7 +60,7 @@ class RoutedSelector(FrozenSelector):
         choice, mask = self._routes(self.choice_hat, x), self._routes(self.mask_hat, x)
         seen = list(x.unbind(-1))
         for t in range(self.steps):
-            outputs = operated(seen, mask[..., t, :, :]).clamp(-FAR, FAR)
+            outputs = operated(seen, mask[..., t, :, :], least=1 / FAR).clamp(-FAR, FAR)
             seen.append((outputs * choice[..., t, :]).sum(-1))
         return seen[-1].unsqueeze(-1)
 
@@ -90,6 +90,7 @@ def agreeing(logits: Tensor, hard: Tensor, uniform: Tensor) -> Tensor:
 
     ``hard`` is 1 at the chosen module of the last axis; ``uniform`` are numbers in (0, 1), any number of them.
     """
+    logits = logits - logits.amax(-1, keepdim=True)  # exponentials of large ones would all be 0
     waited = -uniform.log()  # exponential
     z = torch.logsumexp(logits, -1, keepdim=True)
     first = (waited * hard).sum(-1, keepdim=True)

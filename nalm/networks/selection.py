@@ -50,6 +50,11 @@ def choose(x: Tensor, w: Tensor, g_ml: Tensor, noise: Tensor, tau: float = TAU) 
     return straight_through(out_hard, out_soft)  # 13
 
 
+def taken(x: Tensor, p: Tensor) -> Tensor:
+    """Compute x @ p as ``mixed`` does, but leave out what has a weight of 0 and is infinite or no number."""
+    return mixed(torch.where(x.isfinite() | (p.unsqueeze(-2) != 0), x, 0.0), p)
+
+
 def mixed(x: Tensor, p: Tensor) -> Tensor:
     """Compute x @ p over modules, (*runs, batch), plane by plane so that the batch stays innermost."""
     planes = zip(x.unbind(-1), p.unbind(-1), strict=True)

@@ -1,17 +1,17 @@
 """Recurrent Input Selectors: modules compete to write the next line of a scratchpad (Mistry 2023, 7.2.5, 7.2.6)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import sympy
 import torch
 from torch import Generator, Tensor, nn
 
-from nalm.errors import NALMError
+from nalm.errors import NALMError, unknown
 from nalm.networks.composite import Build, Composite
 from nalm.networks.lines import Line, LineNetwork
-from nalm.networks.selection import CERTAINTY, choose, gumbel, mixed, st_softmax
-from nalm.units import unit
+from nalm.networks.selection import CERTAINTY, choose, gumbel, st_softmax, taken
+from nalm.units import Unit, unit
 from nalm.units.base import Spelled, Symbols, Weights
 from nalm.units.start import Constant, Start
 
@@ -44,7 +44,7 @@ class _Scratchpad(LineNetwork):
         for t in range(self.steps):
             outputs, w = self.modules_at(t, x, written), self.choice_hat[..., t, :]
             if chance is None:
-                line = mixed(outputs, st_softmax(w))
+                line = taken(outputs, st_softmax(w))
             else:
                 line = choose(outputs, w, self.certainty[..., t], chance[..., t, :])
             written.append(line)
@@ -97,6 +97,7 @@ class Selector(Composite, _Scratchpad):
 
     @torch.no_grad()
     def assign_(self, weights: Mapping[str, Tensor]) -> Self:
+        check_names(self, weights)
         if "choice" in weights:
             self.choice_hat.copy_(weights["choice"])
         return super().assign_(weights)
@@ -160,11 +161,12 @@ class FrozenSelector(_Scratchpad):
 
     @torch.no_grad()
     def assign_(self, weights: Mapping[str, Tensor]) -> Self:
+        check_names(self, weights)
         return super().assign_({f"{name}_hat": value for name, value in weights.items()})
 
     def modules_at(self, step: int, x: Tensor, written: Sequence[Tensor]) -> Tensor:
         mask = st_softmax(self.mask_hat[..., step, :, :]).unsqueeze(-3)  # (*runs, 1, seen, modules)
-        return operated([*x.unbind(-1), *written], mask)
+        return operated([*x.unbind(-1), *written], mask, sure=not self.training)
 
     def sparsity_error(self) -> Tensor:
         return torch.zeros_like(self.certainty[..., 0])
@@ -179,22 +181,35 @@ class FrozenSelector(_Scratchpad):
         return written
 
 
-def operated(seen: Sequence[Tensor], mask: Tensor) -> Tensor:
+def operated(seen: Sequence[Tensor], mask: Tensor, *, sure: bool = False, least: float = 0.0) -> Tensor:
     """Apply the four operations to what each of them sees; (*runs, batch, 4).
 
     ``seen`` are inputs and lines, each (*runs, batch); ``mask`` (*runs, batch or 1, seen or more, 4) tells which
-    operation sees them.
+    operation sees them. With a ``sure`` mask, of 0 and 1, an infinite value has no effect on an operation that does
+    not see it. A product that divides and is closer to 0 than ``least`` counts as that far from it.
     """
     total = torch.zeros_like(seen[0])
     subtracted, product, divisor = total, torch.ones_like(total), torch.ones_like(total)
     for j, u in enumerate(seen):
-        m_add, m_sub, m_mul, m_div = mask[..., j, :].unbind(-1)
-        safe = torch.where(u.abs() < SMALLEST, SMALLEST, u)
-        total = total + m_add * u
-        subtracted = subtracted + m_sub * u
-        product = product * (m_mul * u + 1 - m_mul)
-        divisor = divisor * (m_div * safe + 1 - m_div)
+        m = mask[..., j, :]
+        m_add, m_sub, m_mul, m_div = m.unbind(-1)
+        u_add, u_sub, u_mul, u_div = _seen(u, m).unbind(-1) if sure else (u, u, u, u)
+        safe = torch.where(u_div.abs() < SMALLEST, SMALLEST, u_div)
+        total = total + m_add * u_add
+        subtracted = subtracted + m_sub * u_sub
+        # the identity is one term, so that a mask of 1 keeps even a tiny value exactly
+        product = product * (m_mul * u_mul + (1 - m_mul))
+        divisor = divisor * (m_div * safe + (1 - m_div))
+    if least:  # before the reciprocal, whose slope at 0 is infinite
+        edge = torch.copysign(torch.full_like(divisor, least), divisor)
+        divisor = torch.where(divisor.abs() < least, edge, divisor)
     return torch.stack([total, -subtracted, product, 1 / divisor], -1)
+
+
+def _seen(u: Tensor, m: Tensor) -> Tensor:
+    """Return u (*runs, batch) for each operation, (*runs, batch, 4), as 0 where it is infinite and not seen."""
+    u = u.unsqueeze(-1)
+    return torch.where(u.isfinite() | (m != 0), u, 0.0)
 
 
 def spelt(name: str, seen: Sequence[Any]) -> Any:
@@ -208,5 +223,18 @@ def check_steps(out_features: int, steps: int) -> None:
     """Refuse a selector of several outputs or without a step."""
     if out_features != 1:
         raise NALMError(f"A selector's last line is its one output, got out_features={out_features}.")
-    if steps < 1:
-        raise NALMError(f"A selector takes at least one step, got {steps}.")
+    if not whole(steps, 1):
+        raise NALMError(f"A selector takes at least one step, as a whole number, got steps={steps!r}.")
+
+
+def whole(value: object, least: int) -> bool:
+    """Return whether a value is a whole number that is not too small; True is none."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def check_names(network: Unit, names: Iterable[str]) -> None:
+    """Refuse a name that no effective weight of a network has."""
+    known = network.weights()
+    for name in names:
+        if name not in known:
+            raise unknown(f"effective weight of {network.label}", name, known)

@@ -32,9 +32,15 @@ def _nested(value: Any) -> Any:
 
 
 def number(value: float) -> sympy.Expr:
-    """Return a simple fraction if the value is one, else a number of eight digits."""
+    """Return a simple fraction if the value is one, else a number of eight digits; only 0 becomes 0.
+
+    >>> number(0.5), number(1 / 3), number(0.0), number(6.674e-11)
+    (1/2, 1/3, 0, 6.6740000e-11)
+    """
     exact = sympy.Rational(value).limit_denominator(64)
-    return exact if abs(float(exact) - value) < 1e-9 else sympy.Float(value, 8)
+    # a fraction that is not 0 is at least 1/64, so that the difference is relative as well
+    near = abs(float(exact) - value) < 1e-9 if exact else value == 0
+    return exact if near else sympy.Float(value, 8)
 
 
 def dot(row: Sequence[sympy.Expr], x: Sequence[sympy.Expr]) -> sympy.Expr:

@@ -67,3 +67,13 @@ def test_images_are_judged_by_curves(tmp_path):
     words = ["run", "mnist/smoke", "--no-curves", "--device", "cpu", "--out", str(tmp_path)]
     with pytest.raises(NALMError, match="keep them"):
         CliRunner().invoke(app, words, catch_exceptions=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [((), "add --to FOLDER"), (("--tally",), "leave out --tally"), (("--tally", "--to", "x"), "leave out")],
+)
+def test_an_export_that_would_not_choose_seeds_refuses_to(out, options, remedy):
+    with pytest.raises(NALMError, match=f"--seeds 1 chooses among the runs that --to writes: {remedy}"):
+        words = ["export", "--out", str(out), "--seeds", "1", *options]
+        CliRunner().invoke(app, words, catch_exceptions=False)

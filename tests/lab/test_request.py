@@ -178,3 +178,14 @@ def test_a_unit_of_ones_own_reads_images_like_the_others(name, mine):
 
     assert own and {asked(case) for case in own} <= {asked(case) for case in theirs}
     check(found.cases)
+
+
+def test_ranges_and_rates_are_compared_as_numbers():
+    cases = EXPERIMENTS["beyond/scientific"].cases
+    wide = chosen(cases, ["range=10:1e18"])
+    assert wide and wide == chosen(cases, ["range=10:1e+18"]) == chosen(cases, ["range=1e1:1.0e18"])
+    quick = EXPERIMENTS["quick"].cases
+    assert chosen(quick, ["range=1.0:2.00", "lr=1e-3"]) == chosen(quick, ["range=1:2", "lr=0.001"])
+    for wrong in ("range=1.0000001:2", "range=1-2", "range=1:2:3"):
+        with pytest.raises(NALMError, match=f"no range called '{wrong.partition('=')[2]}'"):
+            chosen(quick, [wrong])

@@ -2,8 +2,11 @@
 
 import re
 
-from nalm.lab.measured import shipped_rows
+import pytest
+
+from nalm.lab.measured import Measured, shipped_rows
 from nalm.lab.suggest import suggest
+from nalm.operations import operation
 
 CH3 = [row for row in shipped_rows() if row["experiment"].startswith("thesis/ch3/")]
 
@@ -36,6 +39,37 @@ def test_the_snippet_runs():
     if logic.snippet:
         exec(logic.snippet.partition("runs =")[0], values)
         assert values["case"].task.operation == "xor" and values["case"].train.kind == "grid"
+
+
+def problems():
+    """The rows of the summary by operation, operands and inputs: what decides whether a snippet fits its inputs."""
+    found = {}
+    for row in shipped_rows():
+        m = Measured.from_row(row)
+        if m.of_inputs and m.n:
+            found.setdefault((m.operation, m.operands, m.inputs), []).append(row)
+    return found
+
+
+def test_every_snippet_for_a_shipped_problem_makes_its_case():
+    made = 0
+    for (name, operands, measured), rows in problems().items():
+        for inputs in {operands, measured, measured + 1}:
+            snippet = suggest(name, 1, 2, inputs, rows=rows, operands=operands).snippet
+            values = {}
+            exec(snippet.partition("runs =")[0], values)
+            if snippet:
+                made += 1
+                task = values["case"].task
+                assert operation(name).arity <= task.operand_count <= task.inputs == inputs
+    assert made > 50
+
+
+@pytest.mark.parametrize(("name", "inputs"), [("add-mul", 3), ("add-mul", 4), ("not", 1), ("select", 1)])
+def test_a_suggested_task_has_no_more_operands_than_inputs(name, inputs):
+    snippet, values = suggest(name, 1, 2, inputs).snippet, {}
+    exec(snippet.partition("runs =")[0], values)
+    assert values["case"].task.subsets == inputs
 
 
 def test_an_operation_that_was_trained_on_sums_only_is_not_called_unmeasured():

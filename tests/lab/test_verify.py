@@ -13,6 +13,7 @@ from nalm.lab import verify
 from nalm.lab.rebuilt import formula_of, rebuilt
 from nalm.lab.run import run
 from nalm.results.store import Store, pack
+from nalm.tasks.threshold import threshold
 from nalm.units.own import OWN, copy_of, load
 
 pytestmark = pytest.mark.xdist_group("verify")  # one process trains the runs
@@ -193,3 +194,16 @@ def rebuilt_weights(case):
     """Numbers of the shapes of a unit's weights that its raw parameters cannot all have."""
     unit = Network(case.model, case.inputs).layers[0]
     return {n: np.linspace(-0.9, 0.8, w.numel()).reshape(w.shape) for n, w in unit.weights().items()}
+
+
+def test_an_infinite_threshold_is_equal_to_itself_only(tmp_path):
+    """The simulation of the threshold of a division this wide overflows."""
+    cases = EXPERIMENTS["beyond/scientific"].cases
+    case = next(c for c in cases if (c.operation, c.train.high) == ("divide", 1e18))
+    case = case.replace(recipe=Recipe(steps=5))
+    assert threshold(case) == float("inf")
+    (tmp_path / "changed").mkdir()
+    run([Experiment("open", "No threshold", (case,), (0,))], tmp_path, compiled=False, workers=1)
+    with Store(tmp_path) as store:
+        assert list(verify.recompute(store)) == []
+    assert "threshold" in findings(tmp_path, tmp_path / "changed", "UPDATE runs SET threshold = 1")

@@ -7,10 +7,11 @@ import torch
 from nalm import engine
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
-from nalm.losses import experts
-from nalm.networks import ExpertSelector, RoutedSelector
+from nalm.losses import asinh, experts
+from nalm.networks import ExpertSelector, FrozenSelector, RoutedSelector, Selector
 from nalm.networks.routed import agreeing
 from nalm.networks.selection import gumbel, one_hot
+from nalm.networks.selector import OPERATIONS
 
 LETTERS = sympy.symbols("a b c d")
 X = torch.linspace(1, 2, 32).reshape(8, 4)
@@ -69,6 +70,76 @@ def test_the_entropy_is_largest_for_equal_logits_and_0_for_sure_ones():
     assert float(network.penalties()["entropy"].detach()) == pytest.approx(0, abs=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["straight", "rao", "soft"])
+def test_data_with_zeros_leave_every_parameter_a_number(kind):
+    network = RoutedSelector(3, 1, gradient=kind, generator=generator())
+    optimiser, source = torch.optim.Adam(network.parameters(), lr=1e-2), generator()
+    for _ in range(100):
+        x = torch.randint(0, 5, (128, 3), generator=source).float()
+        optimiser.zero_grad()
+        asinh(network(x), (x[:, :1] + x[:, 1:2]) * x[:, 2:]).backward()
+        optimiser.step()
+    assert all(p.isfinite().all() for p in network.parameters())
+
+
+@pytest.mark.parametrize("size", [110.0, -110.0])
+def test_large_logits_have_gradients_too(size):
+    network = RoutedSelector(4, 1, gradient="rao", generator=generator())
+    with torch.no_grad():
+        network.choice_hat.fill_(size)
+        network.mask_hat[..., 1:].fill_(size)
+    network(X).sum().backward()
+    assert all(p.grad.isfinite().all() for p in network.parameters() if p.grad is not None)
+    assert network.choice_hat.grad.any()
+
+
+def routed(choice, *seen):
+    """A selector of one step with this operation; ``seen`` has the operation that sees each input."""
+    network = RoutedSelector(len(seen), 1, steps=1)
+    mask = torch.zeros(1, len(seen) + 1, 4)
+    mask[0, range(len(seen)), seen] = 5
+    return network.assign_({"choice": 5 * torch.eye(4)[None, choice], "mask": mask}).eval()
+
+
+def expert(names, seen):
+    """A selector whose likeliest expert has these operations, each on the inputs at these places."""
+    steps = len(names)
+    network = ExpertSelector(1 + max(map(max, seen)), 1, steps=steps)
+    best = network.operations.index(tuple(map(OPERATIONS.index, names)))
+    given = {n: torch.zeros_like(w) for n, w in network.weights().items()}
+    for t, places in enumerate(seen):
+        given["mask"][best, t, places] = 1
+    given["choice"][best] = 1
+    return network.assign_(given).eval()
+
+
+@pytest.mark.parametrize("network", [expert(["mul"], [[0, 1]]), routed(2, 2, 2)])
+def test_small_factors_are_not_lost(network):
+    x = torch.tensor([[1e-8, 1e8], [3e-6, 1e6], [1e-4, 1e4]])
+    assert str(network.formulas()[0]) == "a*b"
+    torch.testing.assert_close(network(x), torch.tensor([[1.0], [3.0], [1.0]]), rtol=1e-6, atol=0)
+
+
+def test_small_divisors_are_not_lost():
+    x = torch.tensor([[1e-6, 3.0], [3e-5, 1e5]])
+    torch.testing.assert_close(routed(3, 3, 3)(x), 1 / x.prod(-1, keepdim=True), rtol=1e-6, atol=0)
+
+
+def test_an_operation_or_an_input_that_is_not_chosen_may_overflow():
+    network = RoutedSelector(3, 1, steps=2)
+    mask, choice = torch.zeros(2, 5, 4), torch.zeros(2, 4)
+    mask[0, 1:3, 2] = mask[:, 0, 0] = mask[1, 1:, 2] = 5  # a is added, all others are multiplied
+    choice[0, 2] = choice[1, 0] = 5
+    network.assign_({"choice": choice, "mask": mask}).eval()
+    assert network.text(LETTERS[:3]) == "s1 = b*c; a"
+    x = torch.tensor([[7.0, 3e20, 3e20]])
+    assert network(x).item() == 7
+    assert routed(0, 0, 2, 2)(x).item() == 7
+    assert routed(2, 2, 3, 3)(x).item() == 7
+    assert expert(("mul", "add"), ([1, 2], [0]))(x).item() == 7
+    assert routed(0, 0, 0)(torch.tensor([[1.0, float("inf")]])).item() == float("inf")
+
+
 def solved():
     """An expert selector whose last expert but five computes 1/((a + b)*c)."""
     network = ExpertSelector(4, 1, generator=generator())
@@ -121,11 +192,21 @@ def test_the_loss_of_experts_refuses_other_predictions():
         (RoutedSelector, {"gradient": "hard"}, "straight"),
         (ExpertSelector, {"copies": 0}, "copies=0"),
         (ExpertSelector, {"steps": 0}, "at least one step"),
+        (ExpertSelector, {"copies": "2"}, "copies='2'"),
+        (ExpertSelector, {"steps": "2"}, "steps='2'"),
+        (RoutedSelector, {"steps": 1.5}, "steps=1.5"),
+        (FrozenSelector, {"steps": True}, "steps=True"),
     ],
 )
 def test_what_makes_no_selector_is_refused(kind, options, word):
     with pytest.raises(NALMError, match=word):
         kind(4, 1, **options)
+
+
+@pytest.mark.parametrize("kind", [Selector, FrozenSelector, RoutedSelector, ExpertSelector])
+def test_a_weight_that_no_selector_has_is_refused(kind):
+    with pytest.raises(NALMError, match=r"'chioce'\. Did you mean 'choice'"):
+        kind(4, 1).assign_({"chioce": torch.zeros(2, 4)})
 
 
 @pytest.mark.slow

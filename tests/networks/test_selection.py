@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from torch import tensor
 
-from nalm.networks.selection import choose, gumbel, mixed, one_hot, st_softmax
+from nalm.networks.selection import choose, gumbel, mixed, one_hot, st_softmax, taken
 
 FILE = Path(__file__).parent.parent / "data" / "golden_units.json"
 VECTORS = {v["id"]: v for v in json.loads(FILE.read_text("utf-8"))}
@@ -55,3 +55,13 @@ def test_one_hot_softmax_gumbel_and_mixture_are_those_worked_out_by_hand():
     assert abs(gumbel(tensor(math.exp(-1))).item()) < 1e-6
     x = torch.randn(4, 7, 3)
     torch.testing.assert_close(mixed(x, torch.ones(4, 3)), x.sum(-1))
+
+
+def test_what_is_not_chosen_may_be_infinite_or_no_number_and_finite_values_have_their_gradients():
+    x = double([[1.0, math.inf, math.nan], [2.0, 3.0, 4.0]])
+    p = double([1.0, 0.0, 0.0])
+    y = taken(x, p)
+    assert y.tolist() == [1.0, 2.0]
+    y.sum().backward()
+    assert p.grad.tolist() == [3.0, 3.0, 4.0] and x.grad.isfinite().all()
+    assert taken(x.detach(), double([0.0, 1.0, 0.0])).tolist() == [math.inf, 3.0]
