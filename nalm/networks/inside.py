@@ -106,7 +106,7 @@ def _moved(name: str, unit: Unit, weight: str, distance: float) -> str:
     where = f"Unit {name!r}" if name else "The unit"
     return (
         f"{where} ({unit.label}) had its weight {weight!r} {distance:.2g} away from its grid: its formula is not what "
-        "it computed before. Train longer with nalm.attach before nalm.snap, and compare the errors before and after it."
+        "it computed before. Train longer with nalm.attach before nalm.snap, and compare errors before and after it."
     )
 
 
