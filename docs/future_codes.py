@@ -179,6 +179,7 @@ def _code(formula: str, shared: bool) -> str:
     read = [line.partition(" = ")[2] for line in formula.split("; ")[:-1]]
     if not read:
         return "no number"
-    plain = [re.sub(r"\d", "", text).replace("b", "a") for text in read]  # the second reader's letters have a 2
+    # the letters of a second reader have a 2 behind them
+    plain = [re.sub(r"\d", "", text).replace("b", "a") for text in read]
     texts = [CODES.get(text, text) for text in plain]
     return texts[0] if shared or len(set(texts)) == 1 else " and ".join(texts)
