@@ -20,6 +20,8 @@ SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "cross", "
 SIDE = 81  # points of a surface along an axis
 MANY = 8  # fewer runs have wide intervals, whose upper ends do not stretch the axis
 WIDTH = 0.6  # of the distance between two ranges on the axis, shared by the units of a range
+ICONS = 20  # pixels at the top of a figure for the icons of Plotly, less the space above the first row of a legend
+TOP = 16  # pixels below a legend; with less, Plotly moves a plot for the label at its upper end, again and again
 PANELS = (
     ("success", "share of runs solved"),
     ("solved_at", "solved at step"),
@@ -35,14 +37,17 @@ def colours(names: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def with_legend(layout: dict[str, Any], names: Iterable[str], width: int = 500) -> dict[str, Any]:
-    """Put the legend above the plot, with as much space as its columns of equal width need."""
+    """Put the legend above the plot and below Plotly's icons, with as much space as its columns of equal width need.
+
+    Its place is told from the top of the figure, not from the plot: if it needs more rows, the plot gets smaller.
+    """
     shown = list(dict.fromkeys(names))
     columns = max(1, width // (45 + 7 * max(map(len, shown), default=0)))
-    room = 20 * -(-len(shown) // columns)
+    height = layout["height"] + ICONS + 20 * -(-len(shown) // columns)
     return layout | {
-        "height": layout["height"] + room,
-        "margin": layout["margin"] | {"t": 12 + room},
-        "legend": {"orientation": "h", "y": 1.01, "yanchor": "bottom"},
+        "height": height,
+        "margin": layout["margin"] | {"t": TOP},
+        "legend": {"orientation": "h", "yref": "container", "y": 1 - ICONS / height, "yanchor": "top"},
     }
 
 

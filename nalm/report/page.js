@@ -49,7 +49,7 @@
   function curves(node, key) {
     const { experiment, group } = find(node);
     const block = experiment.curves.cases[key], cell = cellOf(group, key), look = data.looks[cell.unit];
-    const layout = dressed({ height: 300, margin: { l: 60, r: 8, t: 30, b: 40 }, title: { text: block ? `test error of ${block.seeds.length} of ${experiment.runs[key].length} runs` : "test error", font: { size: 13 } }, showlegend: false,
+    const layout = dressed({ height: 300, margin: { l: 60, r: 18, t: 30, b: 40 }, title: { text: block ? `test error of ${block.seeds.length} of ${experiment.runs[key].length} runs` : "test error", font: { size: 13 } }, showlegend: false,
       xaxis: { title: { text: "step" } }, yaxis: { type: "log", exponentformat: "power" } });
     if (!block) { layout.annotations = [{ text: "no curves here", showarrow: false }]; return Plotly.react(node, [], layout, settings); }
     const traces = [{ ...bundle(block, experiment.curves.steps[block.steps], numbers(block.test)), type: "scatter", mode: "lines", line: { width: 0.7, color: look[0] }, hoverinfo: "skip" }];
@@ -148,7 +148,7 @@
     let traces, layout = { height: 320, margin: { l: 50, r: 8, t: 8, b: 40 }, xaxis: { title: { text: l.x_label } }, yaxis: { title: { text: l.y_label } } };
     if (l.series) {
       traces = Object.entries(l.series).map(([name, y]) => ({ x: l.x, y, name, type: "scatter", mode: "lines" }));
-      layout.legend = { orientation: "h", y: 1.12 };
+      layout.legend = { orientation: "h", yref: "container", y: 1 - 20 / layout.height, yanchor: "top" }; // below the icons
     } else if (solid) {
       traces = [{ type: "surface", x: l.x, y: l.y, z, colorscale: "Viridis", showscale: false }];
       layout.scene = { xaxis: { title: { text: l.x_label } }, yaxis: { title: { text: l.y_label } } };

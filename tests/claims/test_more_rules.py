@@ -139,6 +139,20 @@ def test_every_digit_counts_in_the_lowest_share_of_digits(missed, word):
     assert (found.verdict, found.ours.estimate) == (word, 100 - missed)
 
 
+def test_a_digit_that_no_test_pair_shows_does_not_count_as_wrongly_read():
+    claim = next(c for c in PRODUCT.claims if c.metric == "min_per_digit_accuracy")
+    o = run(case_of(claim, PRODUCT))
+    counts = np.zeros((2, 10, 10))
+    counts[:, range(10), range(10)] = 100
+    counts[:, 7, 7], counts[:, 7, 1] = 97, 3
+    counts[:, 6, 6] = 0
+    curves = {(o.case.key, 0): {"test.confusion": counts.ravel()}}
+    found = only(PRODUCT, "min_per_digit_accuracy", [o], curves)
+    assert (found.verdict, found.ours.estimate) == ("agrees", 97) and "in 1 of 1 runs" in found.why
+    curves[o.case.key, 0]["test.confusion"] = np.zeros(200)  # nothing was read at all
+    assert only(PRODUCT, "min_per_digit_accuracy", [o], curves).verdict == "cannot tell"
+
+
 def test_exponents_are_read_from_the_terms_of_infection_and_of_lost_immunity():
     text = "S' = 0.15*(0.2*R + 0.8)**0.558 - 0.14*(0.5*I + 0.5)**0.555*(0.2*S + 0.8)**0.569, I' = 0.1*I"
     assert [exponent(text, name) for name in "SIR"] == [0.569, 0.555, 0.558]

@@ -7,6 +7,7 @@ import pytest
 
 from nalm import stats
 from nalm.config import Experiment
+from nalm.experiments.mnist.colour import COLOURS
 from nalm.experiments.mnist.two_digits import DIV, MUL, NMU, NRU, lasting
 from nalm.report import page as pages
 from nalm.report.sections.folds import Folds
@@ -109,6 +110,69 @@ def test_only_lines_in_the_legend_take_room_above_the_plot(folder):
     _, outputs, epochs, *_ = block["figures"]
     assert [t["name"] for t in outputs["data"] if not t.get("showlegend", True)] == ["NMU, published"]
     assert outputs["layout"]["height"] == epochs["layout"]["height"]
+
+
+def test_the_published_line_is_of_the_share_that_the_case_counts(tmp_path):
+    """The colour study counts outputs that are right when rounded, and so do its published numbers."""
+    cases = [lasting(case, 2) for case in COLOURS.values()]
+    with Store(tmp_path, create=True) as store:
+        store.begin("nalm run mnist", "2.0")
+        store.register(Experiment("mnist/colour", "Colour", tuple(cases), (0, 1, 2)))
+        for case in cases:
+            store.save(made(case, [0.5, 0.75, 1.0]))
+    (block,) = blocks(tmp_path)["mnist/colour"]
+    dashed = [t["y"] for t in block["figures"][1]["data"] if t["line"].get("dash") == "dash"]
+    assert dashed == [[68.9, 68.9], [67.9, 67.9]]
+    assert "A dashed line is the published share" in text_of(tmp_path, "mnist/colour")
+
+
+def test_a_dashed_line_is_explained_only_where_one_is_drawn(folder, tmp_path):
+    assert "A dashed line is the published share" in text_of(folder, "mnist/product")
+    with Store(tmp_path, create=True) as store:
+        store.begin("nalm run mine", "2.0")
+        store.register(Experiment("mine", "Nothing is published about it", (NMU_,), (0, 1, 2)))
+        store.save(made(NMU_, [0.5, 0.75, 1.0]))
+    text = text_of(tmp_path, "mine")
+    assert "Solid lines of digits read" in text and "A dashed line" not in text
+
+
+def text_of(folder, name):
+    return pages.write(folder, folder / "page.html", name).read_text("utf-8")
+
+
+LOOK = """() => [...document.querySelectorAll('.given')].filter(n => n.querySelector('.main-svg')).map(n => {
+  const boxes = (what) => [...n.querySelectorAll(what)].map(e => e.getBoundingClientRect());
+  const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  const icons = boxes('.modebar-btn'), names = boxes('.legendtext'), plot = boxes('.plot, .gridlayer')[0];
+  const hidden = [...n.querySelectorAll('.xtick text')].filter(t => getComputedStyle(t).display === 'none');
+  return {
+    icons: icons.length, names: names.length, hidden: hidden.map(t => t.textContent),
+    covered: names.filter(a => icons.some(b => meet(a, b))).length,
+    low: names.filter(a => a.bottom > plot.top + 1).length,
+  };
+})"""
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("name", ["mnist/division", "mnist/product"])
+def test_no_tick_label_is_hidden_and_no_legend_lies_under_the_icons(browser, folder, tmp_path, width, name):
+    path = pages.write(folder, tmp_path / "page.html", name)
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(path.as_uri())
+    page.wait_for_selector("body[data-drawn=yes]", timeout=120_000)
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.wait_for_function(
+        "[...document.querySelectorAll('.given')].every(n => n.querySelector('.main-svg'))"
+    )
+    for figure in page.query_selector_all(".given"):
+        if figure.is_visible():
+            figure.hover()  # which shows its icons
+    found = page.evaluate(LOOK)
+    page.close()
+    assert sum(f["names"] > 0 for f in found) >= 5 and sum(f["icons"] > 0 for f in found) >= 5
+    assert [f["hidden"] for f in found if f["hidden"]] == []
+    assert [f for f in found if f["covered"] or f["low"]] == []
 
 
 def test_digits_that_are_read_wrongly_are_named_by_layer_and_fold(folder):

@@ -36,6 +36,7 @@ FILES = {  # name, shape, and the SHA-256 of the plain file
     ),
 }
 VARIABLE = "NALM_DATA"
+GZIP = b"\x1f\x8b"  # the first bytes of a compressed file
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -85,7 +86,9 @@ def _read(place: Path, name: str) -> Bytes:
         with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
             # one byte too many is enough to know
             content = file.read(4 * (1 + len(shape)) + math.prod(shape) + 1)
-    except gzip.BadGzipFile:
+    except gzip.BadGzipFile as error:
+        if _begins(path) == GZIP:  # compressed, but for example with another checksum than its content has
+            raise NALMError(f"{path} is damaged ({error}): copy it again from its source.") from None
         raise NALMError(f"{path} is not compressed: rename it to {name}, or copy it again.") from None
     except (OSError, EOFError, zlib.error) as error:
         raise NALMError(f"{path} cannot be read ({error}): copy it again from its source.") from None
@@ -97,6 +100,11 @@ def _read(place: Path, name: str) -> Bytes:
     return array
 
 
+def _begins(path: Path) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(len(GZIP))
+
+
 def parsed(content: bytes, shape: tuple[int, ...], path: Path) -> Bytes:
     """An IDX file of bytes with this shape: magic number, sizes, then the numbers and nothing more."""
     ends = 4 * (1 + len(shape))
@@ -104,7 +112,7 @@ def parsed(content: bytes, shape: tuple[int, ...], path: Path) -> Bytes:
     magic = 0x0800 + len(shape)  # 08: unsigned bytes; then the number of axes
     if not content:
         raise NALMError(f"{path} is empty: copy it again from its source.")
-    if content[:2] == b"\x1f\x8b":
+    if content[: len(GZIP)] == GZIP:
         raise NALMError(f"{path} is compressed: rename it to {path.name}.gz.")
     if len(content) < ends or words[0] != magic:
         raise NALMError(

@@ -11,6 +11,7 @@ from nalm.report.sections.folds import Folds
 from nalm.report.study import Study
 
 Figure = dict[str, Any]
+METRICS = {"rounded": "test_output_accuracy_rounded"}  # by what counts as right; otherwise METRIC
 METRIC = "test_output_accuracy"
 
 
@@ -37,7 +38,7 @@ def outputs_over_epochs(study: Study, group: Sequence[Folds], looks: dict[str, t
             )
     layout = {
         "height": 380,
-        "margin": {"l": 60, "r": 12, "t": 12, "b": 64},
+        "margin": {"l": 60, "r": 18, "t": 12, "b": 64},
         "hovermode": "closest",
         "xaxis": {"title": {"text": "epoch"}, "zeroline": False},
         "yaxis": {"title": {"text": "right test outputs, %"}, "zeroline": False, "range": [-4, 104]},
@@ -46,15 +47,23 @@ def outputs_over_epochs(study: Study, group: Sequence[Folds], looks: dict[str, t
     return {"data": data, "layout": with_legend(layout, named)}
 
 
+def has_published(figure: Figure) -> bool:
+    """Return whether a figure has a dashed line, which is a published number."""
+    return any(trace["line"].get("dash") == "dash" for trace in figure["data"])
+
+
 def published(study: Study, folds: Folds) -> Iterator[Claim]:
-    """Yield the published shares of right outputs of a case, whatever its number of epochs; each number once."""
+    """Yield the published shares of right outputs of a case, whatever its number of epochs; each number once.
+
+    Only numbers of the share that the lines show: of outputs that are right as the case counts them.
+    """
     if study.name not in EXPERIMENTS:
         return
-    trunk = folds.case.trunk
+    trunk, metric = folds.case.trunk, METRICS.get(folds.exact, METRIC)
     same = {case.hash for case in EXPERIMENTS[study.name].cases if case.trunk == trunk}
     told: set[float] = set()
     for verdict in study.verdicts:
         claim = verdict.claim
-        if claim.metric == METRIC and same & set(claim.cases) and claim.value not in told:
+        if claim.metric == metric and same & set(claim.cases) and claim.value not in told:
             told.add(claim.value)
             yield claim

@@ -6,7 +6,7 @@ from typing import Any
 
 from nalm.claims import ClaimVerdict
 from nalm.claims.rules.base import ORDER
-from nalm.report.figures import whisker
+from nalm.report.figures import whisker, with_legend
 from nalm.report.html import safe
 from nalm.report.study import Study
 from nalm.stats import Interval
@@ -49,9 +49,8 @@ def _figure(kind: str, shown: Sequence[ClaimVerdict]) -> dict[str, Any]:
     wide = min(numbers) > 0 and max(numbers) > DECADES * min(numbers)
     labels = [safe(", ".join(filter(None, (v.claim.unit, v.claim.operation, v.claim.where)))) for v in shown]
     layout = {
-        "height": 110 + 20 * len(rows),
-        "margin": {"l": 10, "r": 12, "t": 30, "b": 40},
-        "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom"},
+        "height": 90 + 20 * len(rows),
+        "margin": {"l": 10, "r": 12, "b": 40},
         "hovermode": "closest",
         "xaxis": {"title": {"text": safe(kind)}, "type": "log" if wide else "linear", "zeroline": False},
         "yaxis": {
@@ -62,7 +61,7 @@ def _figure(kind: str, shown: Sequence[ClaimVerdict]) -> dict[str, Any]:
             "tickfont": {"size": 10},
         },
     }
-    return {"data": traces, "layout": layout}
+    return {"data": traces, "layout": with_legend(layout, ("published", "ours"))}
 
 
 def _or(value: float | None, otherwise: float) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 
 from nalm.report.figures import colours, whisker, with_legend
 from nalm.report.html import safe
-from nalm.report.sections.epochs import outputs_over_epochs
+from nalm.report.sections.epochs import has_published, outputs_over_epochs
 from nalm.report.sections.folds import Folds
 from nalm.report.sections.pictures import paired
 from nalm.report.study import Study
@@ -48,6 +48,7 @@ def _block(study: Study, operation: str, group: Sequence[Folds], looks: Looks) -
         "confusions": [confusion(c) for c in group],
         "rows": [_row(c) for c in group],
         "missed": [told for c in group for told in c.missed()],
+        "published": has_published(figures[1]),
         "jumps": bool(moving) and group[0].exact == "strict",
         "samples": paired(study, [(c.case, c.name) for c in group]),
         "right": {"strict": "equal to the last bit", "rounded": "equal when rounded"}.get(
@@ -89,7 +90,9 @@ def accuracies(group: Sequence[Folds], looks: Looks) -> Figure:
             | {"hovertemplate": f"<b>{safe(c.name)}</b>: %{{y:.2f}}%, {len(c.runs)} folds<extra></extra>"}
         )
     ticks = [f"{SETS[which]}: {WORDS[part]}" for which, part in places]
-    axis = {"tickvals": list(range(len(places))), "ticktext": ticks, "tickangle": -20, "zeroline": False}
+    # a label that does not fit into the figure is not shown: steep ones need less room before the first place
+    axis = {"tickvals": list(range(len(places))), "ticktext": ticks, "tickangle": -35, "zeroline": False}
+    axis["range"] = [-0.6, len(places) - 0.4]
     layout = _layout("right, %", xaxis=axis, yaxis={"range": [-4, 104]})
     return {"data": data, "layout": with_legend(layout, (trace["name"] for trace in data))}
 
@@ -230,7 +233,7 @@ def _ends(i: Interval) -> str:
 def _layout(title: str, xaxis: Figure | None = None, yaxis: Figure | None = None) -> Figure:
     return {
         "height": 380,
-        "margin": {"l": 60, "r": 12, "t": 12, "b": 64},
+        "margin": {"l": 60, "r": 18, "t": 12, "b": 64},
         "hovermode": "closest",
         "xaxis": xaxis or {},
         "yaxis": {"title": {"text": title}, "zeroline": False, **(yaxis or {})},

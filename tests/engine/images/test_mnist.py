@@ -84,6 +84,21 @@ def test_one_changed_byte_is_noticed(place):
     assert "SHA-256" in refused(place)
 
 
+@pytest.mark.parametrize(
+    ("place_of_the_byte", "words"),
+    [(-8, "CRC check failed"), (-4, "Incorrect length"), (2, "compression method")],
+)
+def test_a_changed_byte_of_a_compressed_file_is_called_damage(place, place_of_the_byte, words):
+    path = place / "train-images-idx3-ubyte.gz"
+    content = bytearray(path.read_bytes())
+    content[place_of_the_byte] ^= 1
+    path.write_bytes(bytes(content))
+    said = refused(place)
+    assert (
+        f"{path} is damaged (" in said and words in said and said.endswith("copy it again from its source.")
+    )
+
+
 def test_something_else_under_the_name_is_refused(place):
     (place / "train-labels-idx1-ubyte").write_bytes(b"x")
     assert "is no IDX file" in refused(place)
