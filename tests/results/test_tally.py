@@ -127,14 +127,21 @@ def test_the_larger_number_of_seeds_is_summarised(folder):
     assert smaller.success.n == 9
 
 
-@pytest.mark.parametrize(("column", "text"), [("runs", "x"), ("solved_at", "1000"), ("case", "other")])
-def test_a_damaged_row_is_refused(folder, column, text):
+@pytest.mark.parametrize(
+    ("column", "text", "words"),
+    [
+        ("runs", "x", "not a tally"),
+        ("solved_at", "1000", "not a tally"),
+        ("case", "other", r"small\.tally\.json does not describe"),
+    ],
+)
+def test_a_damaged_row_is_refused(folder, column, text, words):
     path = folder / "group" / "small.tally.csv"
     head, row = (line.split(",") for line in path.read_text("utf-8").splitlines())
     at = head.index(column) + (column != "case")  # the range, before it, holds a comma
     row[at] = text
     path.write_text("\n".join(",".join(line) for line in (head, row)), encoding="utf-8")
-    with pytest.raises(NALMError, match="not a tally"):
+    with pytest.raises(NALMError, match=words):
         source.tallies(folder)
 
 
