@@ -6,12 +6,12 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from future import distribution, noise_pairs
 from future_codes import COLUMNS, by_cell, read, reader, share_of
 from future_coefficients import commonest, last_errors, modelled, weighed
 from future_division import NAME, PENALISED
 from future_measured import compared
-from future_own import chapter, computed, exchanges, own_pairs, sum_pairs
+from future_noise import distribution, noise_pairs
+from future_own import best_published_pairs, chapter, computed, exchanges, sum_pairs
 from future_plots import LIMIT, STYLE, Point, canvas, dots, legend, whiskers
 from future_runs import counted
 from future_scientific import FACTORS, scientific_cells
@@ -182,7 +182,7 @@ def architectures(found: Found = None, usual: Found = None) -> Figure:
 
 def own_unit() -> Figure:
     """Draw the cells in which the proposal and the best published unit differ with p < 0.05."""
-    pairs = own_pairs()
+    pairs = best_published_pairs()
     verdicts = [verdict for _, verdict in compared(pairs)]
     different = [pair for pair, verdict in zip(pairs, verdicts, strict=True) if verdict != "no difference"]
     points: list[Point] = []

@@ -1,7 +1,6 @@
 """Tables of the proposed unit: beside published units in the cells of the thesis, alone, and with other losses."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from future_measured import (
     Pair,
@@ -33,7 +32,7 @@ def proposed() -> list[Measured]:
     return [m for m in found if m.unit.endswith("NSPU")]
 
 
-def own_pairs() -> list[Pair]:
+def best_published_pairs() -> list[Pair]:
     """Return the best published unit and the proposal in every cell of chapters 3 to 5 that has been measured."""
     published = by_task(measured(*CHAPTERS))
     pairs: list[Pair] = []
@@ -56,7 +55,7 @@ def computed(m: Measured) -> str:
 
 def own_unit() -> str:
     """Return the proposal beside the best published unit in every cell of chapters 3 to 5 that has been measured."""
-    lines, pairs = [], own_pairs()
+    lines, pairs = [], best_published_pairs()
     for (o, m), words in zip(pairs, compared(pairs), strict=True):
         cell = computed(m), str(m.inputs), f"`{m.train}`", chapter(o), f"`{o.unit}`"
         lines.append((*cell, told(o), told(m), *words))
@@ -69,7 +68,7 @@ def sum_pairs() -> list[tuple[Measured, Measured, Measured]]:
     cells: dict[Task, dict[str, Measured]] = {}
     for m in measured(SUMS):
         cells.setdefault(task_of(m), {})[m.unit] = m
-    best = {task_of(m): o for o, m in own_pairs()}
+    best = {task_of(m): o for o, m in best_published_pairs()}
     return [(best[task], own["NAU-NSPU"], own["NAU-NMU"]) for task, own in cells.items() if len(own) == 2]
 
 
@@ -87,7 +86,7 @@ def sums() -> str:
     return table(head, lines) + kinds(pairs) if lines else NOT_SHIPPED.format(name=SUMS)
 
 
-def every_pairs() -> list[Pair]:
+def all_published_pairs() -> list[Pair]:
     """Return every published unit and the proposal, in every cell of chapters 3 to 5 that has been measured.
 
     A unit that has several recipes in a cell has the best of them.
@@ -103,7 +102,7 @@ def every_pairs() -> list[Pair]:
 
 def published() -> str:
     """Return every published unit beside the proposal on the same cells, counted by operation and unit."""
-    pairs = every_pairs()
+    pairs = all_published_pairs()
     groups: dict[tuple[str, str], list[tuple[Measured, Measured, str]]] = {}
     for (o, m), (_, verdict) in zip(pairs, compared(pairs), strict=True):
         groups.setdefault((computed(m), o.unit), []).append((o, m, verdict))
@@ -125,17 +124,20 @@ def published() -> str:
 def alone() -> str:
     """Return the proposal in the cells that no published unit was measured in, counted by operation and inputs."""
     known = by_task(measured(*CHAPTERS))
-    found: dict[tuple[str, int], list[Any]] = {}
+    found: dict[tuple[str, int], list[Measured]] = {}
     for m in proposed():
         if task_of(m) not in known:
-            count = found.setdefault((m.operation, m.inputs), [0, 0, 0, []])
-            count[0] += 1
-            count[1] += solved(m)
-            count[2] += m.n
-            count[3] += [] if m.success.estimate > 0.99 else [f"`{m.train}` {m.success.estimate:.2f}"]
+            found.setdefault((m.operation, m.inputs), []).append(m)
     lines = [
-        (operation, str(inputs), str(cells), counts(k, n), ", ".join(hard) or "none")
-        for (operation, inputs), (cells, k, n, hard) in found.items()
+        (
+            operation,
+            str(inputs),
+            str(len(own)),
+            counts(sum(map(solved, own)), sum(m.n for m in own)),
+            ", ".join(f"`{m.train}` {m.success.estimate:.2f}" for m in own if m.success.estimate <= 0.99)
+            or "none",
+        )
+        for (operation, inputs), own in found.items()
     ]
     head = ("operation", "inputs", "cells", "solved runs", "cells below 0.99")
     return table(head, lines) if lines else NOT_SHIPPED.format(name="beyond/own-unit")

@@ -29,38 +29,45 @@ def counted(name):
     return future_runs.counted(name)
 
 
-def test_the_page_says_what_the_tables_show(future):
-    text = sentences()
-    cells = [
-        line
-        for line in future.own_unit().splitlines()
-        if line.endswith(("better |", "difference |", "worse |"))
+def of_one_unit(future):
+    """Return the lines of the proposed unit's table that have one layer."""
+    return [
+        words
+        for words in lines_of(future.own_unit())
+        if len(words) == 9 and words[0] != "product of two sums"
     ]
-    better, worse = (sum(line.endswith(f"| {word} |") for line in cells) for word in ("better", "worse"))
-    assert f"in {better} of all {len(cells)} cells more often solved than the best published unit" in text
+
+
+def test_the_page_counts_the_cells_in_which_the_proposed_unit_is_better_or_worse(future):
+    text, every = sentences(), [words for words in lines_of(future.own_unit()) if len(words) == 9]
+    better, worse = (sum(words[8] == word for words in every) for word in ("better", "worse"))
+    assert f"in {better} of all {len(every)} cells more often solved than the best published unit" in text
     assert f"in {worse} less often" in text
-    every = lines_of(future.own_unit())
-    alone = [words for words in every if words[0] != "product of two sums"]
-    assert len(every) - len(alone) == 9
-    assert all(words[6].startswith("0 of") for words in every if words not in alone)
-    assert worse == 7 == sum(words[-1] == "worse" for words in every if words not in alone)
-    ours = [int(words[6].split(" of ")[0].replace(",", "")) for words in alone]
-    older = [words for words in lines_of(future.own_unit()) if words[3] == "3" and words[0] == "divide"]
+    chapter_3 = [words for words in every if (words[0], words[3]) == ("divide", "3")]
+    assert sum(words[8] == "better" for words in chapter_3) == 6
+    assert f"Six of the {better} are divisions of chapter 3" in text
+    sums = [words for words in every if words[0] == "product of two sums"]
+    assert len(sums) == 9 and all(words[6].startswith("0 of") for words in sums)
+    assert worse == 7 == sum(words[8] == "worse" for words in sums)
+
+
+def test_the_page_says_in_which_cells_of_one_unit_fewer_runs_are_solved(future):
+    text, cells = sentences(), of_one_unit(future)
+    best, ours = ([number(words[i]) for words in cells] for i in (5, 6))
+    fewer = [(a, b) for a, b in zip(best, ours, strict=True) if a > b]
+    assert fewer == [(1_000, 997), (1_000, 999)]
+    assert "(997 of 1,000 against 1,000)" in text and "(999 against 1,000)" in text
     assert (
-        sum(words[-1] == "better" for words in older) == 6
-        and f"Six of the {better} are divisions of chapter 3" in text
-    )
-    best = [int(words[5].split(" of ")[0].replace(",", "")) for words in alone]
-    pairs = [(a, b) for a, b in zip(best, ours, strict=True) if a > b]
-    assert pairs == [(1_000, 997), (1_000, 999)] and "(997 of 1,000 against 1,000)" in text
-    whole = ours.count(1_000)
-    assert (
-        f"all 1,000 runs in {whole} of the {len(alone)} cells of a single unit and at least {min(ours)} in the others"
-        in text
-    )
-    sums = lines_of(future.sums())
-    assert {words[5] for words in sums} == {sums[0][5]} and sums[0][5].startswith("200 of 200")
-    assert "They solve all 1,800 runs" in text and len(sums) == 9
+        f"all 1,000 runs in {ours.count(1_000)} of the {len(cells)} cells of a single unit and at least {min(ours)} in "
+        "the others"
+    ) in text
+
+
+def test_the_page_says_what_solves_products_of_two_sums(future):
+    text, sums = sentences(), lines_of(future.sums())
+    sums = [words for words in sums if len(words) == 7]
+    assert len(sums) == 9 and {words[5] for words in sums} == {sums[0][5]}
+    assert sums[0][5].startswith("200 of 200") and "They solve all 1,800 runs" in text
     unsolved = {words[0].replace("\u00a0", " ") for words in sums if words[2].startswith("0 of")}
     assert unsolved == {"`U[1.1,1.2)`", "`U[-1.2,-1.1)`"} and "where no published model solves any" in text
 
@@ -299,12 +306,14 @@ def test_the_page_says_what_is_learnt_over_many_orders_of_magnitude(future):
 
 
 def test_the_page_says_which_range_needs_no_encoding_but_another_clip(future):
+    from future_measured import measured, solved
+
     clipped = [
         m
-        for m in future.measured("thesis/ch5/nmru-safe-clip")
+        for m in measured("thesis/ch5/nmru-safe-clip")
         if (m.unit, m.train, m.inputs, m.n) == ("NMRU", "B[10,100)", 10, 1_000)
     ]
-    plain, safe = sorted(map(future.solved, clipped))
+    plain, safe = sorted(map(solved, clipped))
     assert (
         f"solves {plain} of 1,000 runs with ten inputs there, but {safe:,} of 1,000 with a clip"
         in sentences()

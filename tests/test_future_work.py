@@ -253,7 +253,7 @@ def test_runs_that_are_known_seed_by_seed_are_compared_in_pairs(compare):
 
 
 def test_counts_are_enough_for_pairs_if_all_runs_of_one_side_are_solved_or_none(own, compare, ship):
-    pairs = own.own_pairs()
+    pairs = own.best_published_pairs()
     ship()
     a, b = next(p for p in pairs if p[0].n == 1_000 and compare.solved(p[0]) == 914)
     assert compare.solved(b) == 1_000 and compare.in_pairs(a, b) == pytest.approx(2 * 0.5**86)
@@ -264,14 +264,20 @@ def test_counts_are_enough_for_pairs_if_all_runs_of_one_side_are_solved_or_none(
 
 
 def test_the_shipped_runs_of_single_units_are_compared_seed_by_seed(future, own, compare):
+    from future_noise import noise_pairs
     from future_scientific import scientific_pairs
 
-    pairs = [*future.noise_pairs(), *scientific_pairs(), *own.own_pairs(), *own.every_pairs()]
+    pairs = [
+        *noise_pairs(),
+        *scientific_pairs(),
+        *own.best_published_pairs(),
+        *own.all_published_pairs(),
+    ]
     assert all(compare.in_pairs(a, b) is not None for a, b in pairs if "-" not in a.unit)
 
 
 def test_the_best_published_unit_may_be_a_variant_of_an_ablation(own):
-    pairs = {(m.operation, m.inputs, m.train): o for o, m in own.own_pairs()}
+    pairs = {(m.operation, m.inputs, m.train): o for o, m in own.best_published_pairs()}
     assert pairs["divide", 10, "U[-2,2)"].experiment == "thesis/ch5/nmru-ablation"
 
 
@@ -382,7 +388,9 @@ def test_runs_that_end_in_no_number_are_counted(future):
 
 
 def test_a_bar_in_a_cell_is_no_border(future):
-    assert future.table(("range",), [("`U[-2,-1)|[1,2)`",)]).splitlines()[2] == r"| `U[-2,-1)\|[1,2)` |"
+    from tables import table
+
+    assert table(("range",), [("`U[-2,-1)|[1,2)`",)]).splitlines()[2] == r"| `U[-2,-1)\|[1,2)` |"
 
 
 def test_runs_of_two_layers_are_solved_before_training_only_where_sums_have_both_signs(future):
