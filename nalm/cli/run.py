@@ -51,7 +51,7 @@ class RunOptions:
             help="ray or ray:ADDRESS: train on a cluster; without address RAY_ADDRESS, or this machine."
         ),
     ] = ""
-    save_every: Annotated[float, typer.Option(help="Seconds between checkpoints.")] = 15.0
+    save_every: Annotated[float, typer.Option(help="Seconds between checkpoints, at least.")] = 15.0
     max_time: Annotated[
         float | None,
         typer.Option(help="Seconds after which unfinished runs are saved; the same command resumes them."),

@@ -81,7 +81,7 @@ def run(
     ``workers`` is the number of processes (None: chosen by the executor), unless an ``executor`` is given;
     ``show`` is called with the state whenever it changes; without it, a failed compilation is a Python warning.
     Workers load the user-defined units: ``units`` as FILE.py:Class, and those of the cases that are loaded here. Their
-    files are copied into the folder, under ``units``. ``save_every`` is the time in seconds between checkpoints,
+    files are copied into the folder, under ``units``. ``save_every`` is the least time in seconds between checkpoints,
     ``data`` the folder of MNIST's files. Without ``curves`` only the last evaluation of each run is stored, which is
     enough for tallies; networks that read images are judged by their curves and refused. ``precision`` is that of
     networks that read images. After ``max_time`` seconds the state of unfinished runs is saved and the call returns.

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from nalm.config import Arithmetic, Case, Experiment, Layer, Range, Recipe
 from nalm.engine import Run
 from nalm.engine.numbers import NumberTrainer
 from nalm.errors import NALMError
+from nalm.lab.executors import base
 from nalm.lab.executors.base import Job, Settings, attempt, write_checkpoints
 from nalm.lab.run import run
 from nalm.results import checkpoints
@@ -129,6 +131,39 @@ def test_checkpoints_are_written_in_time(tmp_path):
     assert kinds.count("checkpoint") == 2 and kinds[0] == "started" and kinds[-1] == "finished"
     (found,) = checkpoints.list_checkpoints(tmp_path)
     assert list(found.runs) == job.keys
+
+
+class Endless:
+    """A training whose steps take a second each."""
+
+    finished = False
+
+    def __init__(self, clock):
+        self.at, self.clock = 0, clock
+
+    def advance(self):
+        self.at += 1
+        self.clock[0] += 1
+
+    def solved_now(self):
+        return torch.zeros(1)
+
+    def state(self):
+        return {}
+
+
+@pytest.mark.parametrize(("taken", "pause"), [(0, 4), (10, 201)])
+def test_a_checkpoint_that_takes_long_is_written_more_rarely(tmp_path, monkeypatch, taken, pause):
+    clock, found = [0], []
+    monkeypatch.setattr(base, "_begun", lambda *_: Endless(clock))
+    monkeypatch.setattr(base, "time", SimpleNamespace(monotonic=lambda: clock[0], time=time.time))
+    for message in attempt(Job((Run(case(), 0, 0),)), Settings(tmp_path, "cpu", False, (), save_every=3.0)):
+        if message.kind == "checkpoint":
+            found.append(message.at)
+            clock[0] += taken
+        if message.at > 1_000:
+            break
+    assert found[0] == 4 and set(np.diff(found)) == {pause}
 
 
 def test_a_checkpoint_of_another_version_stops_with_a_sentence_and_loses_nothing(tmp_path):

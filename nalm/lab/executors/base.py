@@ -24,6 +24,7 @@ from nalm.results.networks import load_networks, save_networks
 from nalm.results.store import Arrays, Finished, Key
 
 SAVE_EVERY = 15.0  # seconds between checkpoints
+TRAINED = 20  # times as long as saving took, a population is trained before it is saved again
 REPORT_EVERY = 0.3  # seconds between progress messages about one population
 MOST_ON_GPU = 12  # processes that share a GPU: each holds half a gigabyte of it
 NO_JOB = Job(())  # the job in a message of a worker: the driver knows which it is
@@ -144,6 +145,7 @@ def _train(job: Job, settings: Settings, state: Arrays | None) -> Iterator[Messa
     training = _begun(job, settings, state)
     yield Message("resumed" if training.at else "started", job, training.at)
     saved = reported = time.monotonic()
+    pause = settings.save_every
     while not training.finished:
         training.advance()
         now = time.monotonic()
@@ -153,9 +155,10 @@ def _train(job: Job, settings: Settings, state: Arrays | None) -> Iterator[Messa
         if now - reported > REPORT_EVERY:
             yield Message("progress", job, training.at, int(training.solved_now().sum()))
             reported = now
-        if now - saved > settings.save_every and not training.finished:
-            yield _saved("checkpoint", job, training)
+        if now - saved > pause and not training.finished:
+            yield _saved("checkpoint", job, training)  # which is written before the next step
             saved = time.monotonic()
+            pause = max(settings.save_every, TRAINED * (saved - now)) if settings.save_every else 0.0
     results = training.results()
     last = training.final_state()
     state = None if last is None else _arrays(last)
