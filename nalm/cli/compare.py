@@ -153,6 +153,8 @@ def suggest(
         screen.show(part)
     if found.code:
         typer.echo(f"Use it:        {found.code}")
+        if found.loss:
+            typer.echo(f"Its loss:      {found.loss}")
     if found.best and found.best.command:
         typer.echo(f"Reproduce it:  {found.best.command}")
     if found.closed_form:

@@ -49,6 +49,12 @@ class Suggestion:
         return self.best.code(self.inputs) if self.best and self.verdict == "solved" else ""
 
     @property
+    def loss(self) -> str:
+        """The call that returns the loss of the best unit's recipe; empty for squared errors."""
+        loss = self.best.recipe.loss if self.best and self.verdict == "solved" else "mse"
+        return "" if loss == "mse" else f'nalm.loss("{loss}")'
+
+    @property
     def closed_form(self) -> str:
         """The call that finds such a law from a table without training; empty where the ladder has no such laws."""
         kind = find_operation(self.operation).kind
@@ -95,7 +101,7 @@ class Suggestion:
         """Return the values as JSON takes them."""
         asked = {"operation": self.operation, "train": str(self.train), "inputs": self.inputs}
         said = {"verdict": self.verdict, "exact": self.exact, "sentence": self.sentence, "code": self.code}
-        said |= {"closed_form": self.closed_form, "snippet": self.snippet}
+        said |= {"loss": self.loss, "closed_form": self.closed_form, "snippet": self.snippet}
         best = self.best.plain() if self.best else None
         return {"asked": asked, **said, "best": best, "others": [m.plain() for m in self.others]}
 

@@ -78,3 +78,12 @@ def test_an_operation_that_was_trained_on_sums_only_is_not_called_unmeasured():
         found.verdict == "unknown" and "sqrt was trained on sums of inputs only, in madsen" in found.sentence
     )
     assert "heim/large/sqrt" in found.sentence
+
+
+def test_a_suggestion_names_the_loss_of_the_best_unit_unless_it_is_squared_errors():
+    found = suggest("subtract", -20, -10, 100)
+    assert found.unit == "NSPU" and found.loss == 'nalm.loss("paths")' == found.plain()["loss"]
+    plain = next(m for m in found.others if m.recipe.loss == "mse")
+    assert (
+        suggest("subtract", -20, -10, 100, [r for r in shipped_rows() if r["unit"] == plain.unit]).loss == ""
+    )
