@@ -23,6 +23,7 @@ CLOSED = -1000.0  # sigmoid of it is exactly 0 in float64
 TURNS = 3  # parts of a unit that rows of a batch show in turns
 TINY = 1e-30  # lower bound of a variance, against division by zero
 STEEP = 1e30  # a gate this steep is a step function
+NEAR = 1e-3  # a weight this near to -1, 0 or 1 is put there
 # Sizes of the exponents of powers of two that are normal numbers, as are their reciprocals.
 EXPONENTS = {
     dtype: -math.log2(torch.finfo(dtype).tiny)
@@ -140,6 +141,13 @@ def sigmoid_inverse(p: Tensor) -> Tensor:
     """Return raw values whose sigmoid is p, exactly for 0, 1/2 and 1."""
     inside = torch.logit(p.clamp(1e-12, 1 - 1e-12))
     return torch.where(p <= 0, CLOSED, torch.where(p >= 1, SATURATED, inside)).to(p.dtype)
+
+
+def near_ternary(w: Tensor) -> Tensor:
+    """Clamp weights to [-1, 1] and put those that are within ``NEAR`` of -1, 0 or 1 there."""
+    inside = w.clamp(-1, 1)
+    whole = inside.round()
+    return torch.where((w - whole).abs() < NEAR, whole, inside)
 
 
 def to_ternary(w: Tensor) -> Tensor:

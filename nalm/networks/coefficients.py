@@ -14,7 +14,6 @@ from nalm.units.base import Formulas, Spelled, Symbols, Unit, Weights
 from nalm.units.start import Constant, Normal, Start, Uniform
 
 BETA, LOW, HIGH = 2 / 3, -0.1, 1.1  # temperature and ends of the stretched gates, as published
-NEAR = 1e-3  # an exponent this near to -1, 0 or 1 is put there
 SURE = 20.0  # logit of a gate that was set to 1, which no noise moves: that ends before 16
 LARGEST = 80.0  # logarithm of a product in training
 DIGITS = 3  # of a coefficient in a formula, which from 1,000 on has an exponent
@@ -110,8 +109,7 @@ class CoefficientUnit(Unit):
     @torch.no_grad()
     def project(self) -> None:
         if self.form == "product":
-            whole = self.power.clamp(-1, 1).round()
-            self.power.copy_(torch.where((self.power - whole).abs() < NEAR, whole, self.power.clamp(-1, 1)))
+            self.power.copy_(F.near_ternary(self.power))
 
     def penalties(self, x: Tensor | None = None) -> Weights:
         return {"l0": torch.sigmoid(self.gate_hat - BETA * math.log(-LOW / HIGH)).sum((-2, -1))}

@@ -14,7 +14,6 @@ from nalm.units.gold import GOLD_SUM
 from nalm.units.inac import IMNAC
 from nalm.units.start import Constant, Start, Uniform
 
-NEAR = 1e-3  # a weight this near to a value of its grid is put there
 MARGIN = 0.1  # of the raw gate, which training keeps between this and 1 less this
 BEYOND = (
     1 + 1e-5
@@ -130,8 +129,7 @@ class NSPU(EpsUnit):
     @torch.no_grad()
     def project(self) -> None:
         for weight in (self.terms, self.power):
-            whole = weight.clamp(-1, 1).round()
-            weight.copy_(torch.where((weight - whole).abs() < NEAR, whole, weight.clamp(-1, 1)))
+            weight.copy_(F.near_ternary(weight))
         trained = self.gate_raw.clamp(MARGIN, 1 - MARGIN)
         self.gate_raw.copy_(torch.where(self.is_set(), self.gate_raw, trained))
 
