@@ -90,7 +90,7 @@ class Measured:
 
     @property
     def of_inputs(self) -> bool:
-        """True if the operands are single inputs; an operation on sums, sequences or images is another function."""
+        """True if the operands are single inputs; sums, sequences, images and noisy targets are other problems."""
         case = self.known
         if case is None:
             return self.subset == 1
@@ -138,9 +138,9 @@ class Measured:
 
 
 def on_inputs(task: Task) -> bool:
-    """Return whether the operands of a task are single inputs, and not sums of inputs, sequences or images."""
+    """Return whether operands are single inputs, not sums of inputs, sequences or images, and targets have no noise."""
     single = all(end - first == 1 for first, end in task.operands)
-    return task.subset == 1 and single and not (task.times or task.images)
+    return task.subset == 1 and single and not (task.times or task.images or task.noise)
 
 
 def count_inputs(number: int) -> str:

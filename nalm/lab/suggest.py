@@ -117,8 +117,8 @@ def suggest(
     """Return the best unit and recipe for an operation on [low, high), from the shipped summary or other rows.
 
     Only cases with the same function count: the operation on as many single inputs (``operands``; None is the usual
-    number of the operation), not on sums of inputs, sequences or images. The cases of the nearest measured task (see
-    ``distance``) are ranked by the low end of the interval of the share of solved runs, then by the median step at
+    number of the operation), not on sums of inputs, sequences, images or noisy targets. The cases of the nearest task
+    (see ``distance``) are ranked by the low end of the interval of the share of solved runs, then by the median step at
     which runs were solved, then by cost. Cases whose runs are solved before the first step tell nothing about training:
     they count only if an operation has no others.
     """
@@ -139,7 +139,8 @@ def suggest(
         if m.of_inputs and m.n and (m.case not in cases or m.n > cases[m.case].n):
             cases[m.case] = m  # of a case in several experiments, the one with most runs
     if not cases and others:
-        sentence = f"Not known: {operation} was measured on sums of inputs, sequences or images only ({others} cases)."
+        kinds = "sums of inputs, sequences, images or noisy targets"
+        sentence = f"Not known: {operation} was measured on {kinds} only ({others} cases)."
         return Suggestion(operation, train, inputs, "unknown", False, sentence)
     if not cases:
         named = {e.name: [c.task for c in e.cases if c.operation == operation] for e in EXPERIMENTS.values()}

@@ -201,7 +201,7 @@ def test_operands_that_are_sums_are_another_problem(monkeypatch):
     alone = suggest("multiply", 1, 2, 4, [sums])
     assert (
         alone.verdict == "unknown"
-        and "on sums of inputs, sequences or images only (1 cases)" in alone.sentence
+        and "on sums of inputs, sequences, images or noisy targets only (1 cases)" in alone.sentence
     )
 
 
