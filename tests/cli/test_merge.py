@@ -1,4 +1,4 @@
-"""What the command merge says about the saved networks of the folders that it merges."""
+"""The command merge names the folders whose saved networks it does not merge."""
 
 from made import case, runs
 from typer.testing import CliRunner

@@ -113,7 +113,7 @@ def _is_hopper() -> bool:
 
     Only there were they measured. Compiled for compute capability 8.0, 8.9 or 12.0, the kernel of the weights'
     gradients needs more registers than there are with every setting and keeps kilobytes of each thread in memory; for
-    10.0 Triton 3.6.0 makes a program of it that only stops.
+    10.0 Triton 3.6.0 compiles it to a program that only stops.
     """
     if torch.version.hip is not None or not torch.cuda.is_available():  # AMD counts its GPUs as 9.x too
         return False

@@ -2,7 +2,7 @@
 """Triton kernels of the gradients of the convolutions, for many readers at once.
 
 The gradient before the pooling is written once, so that the products over it are plain loops whose loads run ahead.
-In which order sums are taken depends on the number of runs, by which parts and sizes of blocks are chosen.
+The number of runs decides into how many parts sums are divided, and so in which order they are taken.
 """
 
 import triton
