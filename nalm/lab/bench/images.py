@@ -26,7 +26,8 @@ from nalm.engine.images.readers import softargmax
 from nalm.engine.images.together import Together
 from nalm.experiments.mnist.two_digits import FC, MUL, NMU, SNMU, SNMU_BATCH
 
-FOLDS, STEPS, SEVERAL = 10, 300, 8  # folds of a batch; steps that are measured; folds with a graph each
+FOLDS, SEVERAL = 10, 8  # folds of a batch; folds with a graph each
+STEPS = {"cpu": 2, "cuda": 300}  # steps that are measured, three times
 SLOW = "fused", "float32"  # is not measured: without tensor cores its kernels take minutes to compile
 
 
@@ -119,7 +120,7 @@ def together(programs: Sequence[ImageProgram], folds: int, convolutions: str, st
         member.shuffle(0)
     for _ in range(3):
         batch.advance("mse")
-    return _timed(lambda: batch.advance("mse"), batch.device, max(3, steps // len(members))) / len(members)
+    return _timed(lambda: batch.advance("mse"), batch.device, max(2, steps // len(members))) / len(members)
 
 
 def difference(convolutions: str, precision: str, device: torch.device, images: int = 256) -> float:
@@ -160,8 +161,8 @@ def batches(device: str, forms: bool, units: int) -> list[tuple[str, str, int, i
 def bench(device: torch.device, forms: bool, data: str, show: Callable[[Speed], None]) -> list[Speed]:
     """Measure the plain loop, then batches of folds and units; ``show`` is called with each."""
     on_gpu = device.type == "cuda"
-    cases = _cases(on_gpu, data)
-    batch, steps = cases[0].recipe.batch, STEPS if on_gpu else 3
+    cases, steps = _cases(data), STEPS[device.type]
+    batch = cases[0].recipe.batch
     slow = plain(ImageProgram(cases[0], data, device, False), device, steps)
     rows = [Speed("plain eager loop", device.type, 1, batch, slow, 1.0)]
     show(rows[-1])
@@ -192,16 +193,10 @@ def bench(device: torch.device, forms: bool, data: str, show: Callable[[Speed], 
     return rows
 
 
-def _cases(full: bool, data: str) -> list[Case]:
-    """Return the cases of the digit product, a NMU first; without ``data`` with digits made in code, small on a CPU."""
+def _cases(data: str) -> list[Case]:
+    """Return the cases of the digit product, a NMU first; without ``data`` with digits made in code."""
     cases = [NMU, MUL, FC, SNMU, SNMU_BATCH]
-    if data and full:
-        return cases
-    source, batch = "mnist" if data else "drawn", 128 if full else 4
-    return [
-        case.replace(task=case.task.replace(source=source), recipe=case.recipe.replace(batch=batch))
-        for case in cases
-    ]
+    return cases if data else [case.replace(task=case.task.replace(source="drawn")) for case in cases]
 
 
 def report(device: str = "auto", *, as_json: bool = False, forms: bool = False, data: str = "") -> None:
