@@ -138,7 +138,7 @@ def _errors(network: nn.Module, x: Tensor, y: Tensor) -> list[float]:
 
 
 def totals(trials: Sequence[Trial]) -> list[Row]:
-    """Put the ways of training side by side."""
+    """Return one row per problem, with the results of each way of training side by side."""
     rows: list[Row] = []
     for name in dict.fromkeys(t.problem for t in trials):
         own = {t.way: t for t in trials if t.problem == name}

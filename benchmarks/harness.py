@@ -100,7 +100,7 @@ def finished(benchmark: Benchmark[J, T], jobs: Sequence[J], workers: int) -> Ite
 
 
 def _start(prepare: Callable[[J], None] | None, jobs: Sequence[J]) -> None:
-    """Begin a worker: one thread, limits in processor time, everything imported before the first trial is timed."""
+    """Set up a worker: one thread, limits in processor time, imports made before the first trial is timed."""
     import torch
 
     from nalm.discover import problem

@@ -132,7 +132,7 @@ def _joined(name: str, a: Leaf, b: Leaf) -> Leaf:
 
 
 def _nested(node: Node) -> bool:
-    """Tell whether there is a sum in a product in a sum, or a product in a sum in a product."""
+    """Return whether there is a sum in a product in a sum, or a product in a sum in a product."""
 
     def depth(n: Node) -> int:
         inner = n.terms if isinstance(n, Sum) else n.factors if isinstance(n, Power) else ()
@@ -147,7 +147,7 @@ def _operations(node: Node, names: tuple[str, ...]) -> int:
 
 
 def _usable(node: Node, ranges: tuple[tuple[float, float], ...], rng: np.random.Generator) -> bool:
-    """Tell whether a formula has values without a pole on its ranges and every column matters."""
+    """Return whether a formula has moderate values, no pole on its ranges, and depends on every column."""
     x = sample(rng, ranges, 2000)
     with np.errstate(all="ignore"):
         y = evaluate(node, x)

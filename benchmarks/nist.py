@@ -106,7 +106,7 @@ def one(job: Job) -> Trial:
 
 
 def beaten(node: Node, laws: Sequence[Node], x: Array, y: Array) -> bool:
-    """Tell whether one of the laws has no more symbols and no larger error, under each kind of noise."""
+    """Return whether one of the laws has no more symbols, and no larger error under each kind of noise."""
     problem = Problem.from_table(x, y)
     with np.errstate(all="ignore"):
         own = [f.error for f in fits_of(node, problem)]

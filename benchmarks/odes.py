@@ -181,7 +181,7 @@ def score(found: System, truth: Truth, start: Sequence[float], states: Array) ->
 
 
 def right(found: System, truth: Truth, states: Array) -> list[bool]:
-    """Tell for every equation whether it is the true one in the box around the states."""
+    """Return for every equation whether it agrees with the true one in the box around the states."""
     x = np.random.default_rng(0).uniform(states.min(0), states.max(0), (POINTS, states.shape[1]))
     wanted = truth.rates()(x)
     with np.errstate(all="ignore"):

@@ -78,7 +78,7 @@ def one(job: Job) -> Trial:
 
 
 def is_right(problem: Problem, predict: Callable[[Array], Array]) -> bool:
-    """Tell whether a law is the target on the far rows; False where there are none."""
+    """Return whether a law agrees with the target on the far rows; False if there are none."""
     if not len(problem.far_y):
         return False
     with np.errstate(all="ignore"):

@@ -52,7 +52,7 @@ class PlainReader(Trainable):
         }
 
     def flat(self, x: Tensor) -> Tensor:
-        """Take sequences of any length."""
+        """Return sequences as they are: they may have any length."""
         return x
 
     def unflat(self, y: Tensor, x: Tensor) -> Tensor:

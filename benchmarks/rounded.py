@@ -115,7 +115,7 @@ def _target(job: Job) -> Trial:
 
 
 def holds(law: Node, x: Array, y: Array, digits: int) -> bool:
-    """Tell whether a law holds to the printed digits on rows that it was not fitted to."""
+    """Return whether a law holds to the printed digits on rows that it was not fitted to."""
     units = significant(x, digits), significant(y, digits)
     with np.errstate(all="ignore"):
         off = np.abs(evaluate(law, x) - y)

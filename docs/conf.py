@@ -51,7 +51,7 @@ sphinx_gallery_conf = {
 
 
 def list_decisions(app, name, source):
-    """Put the decisions under their page in the navigation; the page itself stays readable without the site."""
+    """List the decisions below their page in the navigation; the page's file needs no directive for that."""
     if name == "decisions/README":
         source[0] += "\n```{toctree}\n:hidden:\n:glob:\n0*\n```\n"
 

@@ -73,7 +73,7 @@ def whiskers(found: Iterable[Interval]) -> Any:
 
 
 def legend(figure: Figure, panels: Sequence[Axes], label: str) -> None:
-    """Name the series above the panels, and the axis that they share below."""
+    """Write the names of the series above the panels, and the label of their common axis below them."""
     drawn, names = panels[0].get_legend_handles_labels()
     if len(names) > 1:
         names = [name.replace("`", "") for name in names]

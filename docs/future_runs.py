@@ -77,7 +77,7 @@ def share(tally: Tally) -> str:
 
 
 def corrected(tests: Sequence[float | None]) -> list[float | None]:
-    """Correct the p that there are by Holm's method; leave None as it is."""
+    """Correct the known p values by Holm's method; None stays None."""
     known = iter(holm([p for p in tests if p is not None]))
     return [None if p is None else next(known) for p in tests]
 

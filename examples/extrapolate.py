@@ -16,7 +16,7 @@ RUNS = 10
 
 
 def train(population: nalm.Trainable, steps: int, penalty: float) -> None:
-    """Adam on fresh batches from U[1, 2)."""
+    """Train with Adam on fresh batches from U[1, 2)."""
     optimiser = torch.optim.Adam(population.parameters(), lr=1e-2)
     data = torch.Generator().manual_seed(0)
     for step in track(range(steps), description=type(population).__name__):
@@ -31,7 +31,7 @@ def train(population: nalm.Trainable, steps: int, penalty: float) -> None:
 
 @torch.no_grad()
 def errors(population: nalm.Trainable, sizes: Tensor) -> Tensor:
-    """Median relative error of each run (runs, sizes) on pairs whose factors are about that size."""
+    """Return the median relative error of each run, (runs, sizes), on pairs of factors of about that size."""
     data = torch.Generator().manual_seed(1)
     columns = []
     for size in sizes:

@@ -18,7 +18,7 @@ def starts() -> list[torch.Generator]:
 
 
 def learn_a_rule(steps: int = 800) -> sympy.Basic:
-    """Exclusive or, by two layers of logic rules, from its truth table; the best of some starts."""
+    """Learn exclusive or from its truth table by two layers of logic rules; return the best run's rule."""
     x = torch.cartesian_prod(torch.tensor([0.0, 1.0]), torch.tensor([0.0, 1.0])).expand(RUNS, 4, 2)
     y = (x[..., :1] != x[..., 1:]).float()
     first = nalm.stack([nalm.NLRL(2, 4, generator=g) for g in starts()])
@@ -38,7 +38,10 @@ def learn_a_rule(steps: int = 800) -> sympy.Basic:
 
 
 def learn_a_minimum(steps: int = 400) -> Smallest:
-    """The minimum of three whole numbers between -10 and 9, by a status register in a loop."""
+    """Learn the minimum of three whole numbers from -10 to 9 by a status register in a loop.
+
+    Return the best run, snapped and in its exact form.
+    """
     runs = nalm.stack([Smallest(3, 1, redundancy=10, generator=g) for g in starts()])
     optimiser = torch.optim.Adam(runs.parameters(), lr=5e-2)
     data = torch.Generator().manual_seed(0)

@@ -38,14 +38,14 @@ def mix(x: Tensor) -> Tensor:
 
 
 def _mix(x: int) -> int:
-    """The same on the host, for unsigned integers."""
+    """Scramble an unsigned integer on the host as ``mix`` does in tensors."""
     x = ((x ^ (x >> 16)) * FIRST) & _MASK
     x = ((x ^ (x >> 15)) * (SECOND & _MASK)) & _MASK
     return x ^ (x >> 16)
 
 
 def key(seed: int, stream: str, index: int = 0) -> tuple[int, int]:
-    """The two words that stand for a run's stream; ``index`` tells apart layers that share one.
+    """Return the two words that stand for a run's stream; ``index`` tells apart layers that share one.
 
     >>> key(7, "train") == key(7, "train"), key(7, "train") == key(8, "train")
     (True, False)
@@ -55,7 +55,7 @@ def key(seed: int, stream: str, index: int = 0) -> tuple[int, int]:
 
 
 def _absorbed(word: int, parts: tuple[int, ...]) -> int:
-    """Words mixed into one, one after the other; signed, as torch holds it."""
+    """Mix numbers into a word, one after the other, and return it signed, as torch holds it."""
     for part in parts:
         word = _mix(((word * (GOLDEN & _MASK)) & _MASK) ^ _mix((part + 0x9E3779B9) & _MASK))
     return word - (word >> 31 << 32)
@@ -64,16 +64,16 @@ def _absorbed(word: int, parts: tuple[int, ...]) -> int:
 def keys(
     seeds: Sequence[int], stream: str, index: int = 0, device: torch.device | str | None = None
 ) -> Tensor:
-    """Keys of many runs, (runs, 2)."""
+    """Return the keys of many runs, (runs, 2)."""
     known = {seed: key(seed, stream, index) for seed in set(seeds)}  # many cases share their seeds
     return torch.tensor([known[seed] for seed in seeds], dtype=torch.int32, device=device).reshape(-1, 2)
 
 
 def hashed(first: Tensor, second: Tensor, step: Tensor, position: Tensor) -> Tensor:
-    """int32 bits of keys, steps and positions that broadcast against one another.
+    """Return the int32 bits of keys, steps and positions that broadcast against one another.
 
     Step and key make two words, an offset and an odd factor. Without the factor two batches of a run that
-    share a value share a second one, since x ^ a = y ^ b can be read both ways. The position meets the key
+    share a value share a second one, since x ^ a = y ^ b implies y ^ a = x ^ b. The position meets the key
     before the first product: a compiler folds a counted position times a constant into its index
     arithmetic, where the overflow is undefined.
     """
@@ -109,21 +109,30 @@ def unpacked(words: Tensor) -> Tensor:
 
 
 def bits(key: Tensor, step: Tensor, position: Tensor) -> Tensor:
-    """int32 bits (*runs, *positions), for key (*runs, 2), step (*runs,) or (), and position (*positions,)."""
+    """Return int32 bits (*runs, *positions).
+
+    They are for key (*runs, 2), step (*runs,) or (), and position (*positions,).
+    """
     ones = (1,) * position.ndim
     first, second = (part.reshape(*part.shape, *ones) for part in key.unbind(-1))
     return hashed(first, second, step.reshape(*step.shape, *ones), position)
 
 
 def symmetric(bits: Tensor, dtype: torch.dtype) -> Tensor:
-    """Uniform in (-1, 1), never 0 and never an end: 31 random bits, odd numerators; bit 0 is left over."""
+    """Convert bits to uniform numbers in (-1, 1), never 0 and never an end.
+
+    The upper 31 bits make odd multiples of 2^-31; bit 0 is left over.
+    """
     wide = torch.promote_types(dtype, torch.float32)  # 31 bits overflow float16
     largest = 1 - torch.finfo(dtype).eps
     return ((bits | 1).to(wide) * 2.0**-31).clamp(-largest, largest).to(dtype)
 
 
 def normal(bits: Tensor, dtype: torch.dtype) -> Tensor:
-    """Standard normal, by inverting a symmetric uniform; in float64, where all devices agree to rounding."""
+    """Convert bits to standard normal numbers, by inverting a symmetric uniform.
+
+    This is computed in float64, where all devices agree to rounding.
+    """
     return (torch.erfinv(symmetric(bits, torch.float64)) * 2.0**0.5).to(dtype)
 
 
@@ -141,9 +150,9 @@ class Drawn:
         return drawn
 
     def uniform(self, shape: tuple[int, ...]) -> Tensor:
-        """Uniform in (0, 1)."""
+        """Draw uniform numbers in (0, 1)."""
         return symmetric(self._bits(shape), torch.float64) * 0.5 + 0.5
 
     def normal(self, shape: tuple[int, ...]) -> Tensor:
-        """Standard normal."""
+        """Draw standard normal numbers."""
         return normal(self._bits(shape), torch.float64)

@@ -30,7 +30,7 @@ def _check(prediction: Tensor, target: Tensor, *, alike: bool = True) -> None:
 
 
 def mse(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
-    r"""Mean squared error :math:`\frac1N \sum (\hat y - y)^2`.
+    r"""Return the mean squared error :math:`\frac1N \sum (\hat y - y)^2`.
 
     >>> import torch
     >>> mse(torch.tensor([[1.0], [3.0]]), torch.tensor([[1.0], [1.0]]))
@@ -41,9 +41,9 @@ def mse(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Ten
 
 
 def bce(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
-    r"""Binary cross-entropy :math:`-\frac1N \sum y \ln \hat y + (1 - y) \ln(1 - \hat y)`: for truth values.
+    r"""Return the binary cross-entropy :math:`-\frac1N \sum y \ln \hat y + (1 - y) \ln(1 - \hat y)`.
 
-    Predictions are clamped to within one rounding of 0 and 1; beyond, the distance is added to the loss.
+    For truth values; predictions are clamped to one rounding from 0 and 1, and the distance beyond is added.
 
     >>> import torch
     >>> bce(torch.tensor([[0.5], [0.5]]), torch.tensor([[1.0], [0.0]]))
@@ -56,10 +56,10 @@ def bce(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Ten
 
 
 def pcc(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
-    r"""One minus Pearson's correlation (Mistry 2023, eqs. 6.3 and 6.4). A shift or a positive scale changes nothing.
+    r"""Return one minus Pearson's correlation (Mistry 2023, eqs. 6.3 and 6.4).
 
-    Variances are clamped at float32's epsilon, which is added to the deviations as well. Several outputs
-    are correlated one by one and averaged, where the published code mixes them.
+    A shift or a positive scale changes nothing. Variances are at least float32's epsilon, which is added to
+    the deviations too. Several outputs are correlated one by one and averaged; the published code mixes them.
     """
     _check(prediction, target)
     x, y = _standardised(prediction), _standardised(target)
@@ -73,7 +73,7 @@ def _standardised(v: Tensor) -> Tensor:
 
 
 def pcc_sequential(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
-    r"""One minus Pearson's correlation as the sequential MNIST scripts compute it.
+    r"""Return one minus Pearson's correlation as the sequential MNIST scripts compute it.
 
     .. math:: 1 - \frac{\sum v_x v_y}{\sqrt{\sum v_x^2} \sqrt{\sum v_y^2} + \epsilon}
     """
@@ -84,12 +84,12 @@ def pcc_sequential(prediction: Tensor, target: Tensor, inputs: Tensor | None = N
 
 
 def _norm(v: Tensor) -> Tensor:
-    """Length over (batch, out), with a slope of zero where it is zero."""
+    """Return the length over (batch, out), with a slope of zero where it is zero."""
     return v.square().sum((-2, -1)).clamp_min(1e-30).sqrt()
 
 
 def mape(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
-    r"""Mean absolute error relative to the target, :math:`\frac1N \sum |(y - \hat y) / y|`.
+    r"""Return the mean absolute error relative to the target, :math:`\frac1N \sum |(y - \hat y) / y|`.
 
     Mistry 2023 prints a division by the signed target, which would reward errors below zero; its code does not.
     """
@@ -98,11 +98,11 @@ def mape(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Te
 
 
 def centred(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
-    r"""Squared error after subtracting the means, divided by the target's variance: for sums on narrow ranges.
+    r"""Return the squared error after subtracting the means, over the target's variance; for narrow ranges.
 
     .. math:: \sum ((\hat y - \bar{\hat y}) - (y - \bar y))^2 / \sum (y - \bar y)^2
 
-    A shift changes nothing, so it suits models that have no shift to learn. No unit of measurement counts here either.
+    A shift changes nothing, nor do units of measurement: it suits sums by models that have no shift to learn.
 
     >>> import torch
     >>> y = torch.tensor([[1.0], [3.0]])
@@ -133,12 +133,12 @@ def log(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Ten
 
 
 def projected(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
-    r"""Squared error of the part that no linear model of the inputs explains, relative to that part of the target.
+    r"""Return the squared error beyond any linear model of the inputs, relative to that part of the target.
 
     .. math:: \|(I - QQ^T)(\hat y - y)\|^2 / \|(I - QQ^T) y\|^2, \qquad Q = \text{basis of } [1, X]
 
-    On the batch, by least squares (Cholesky's, on standardised columns). For products of sums, whose factors show in
-    the second order only. The batch must have more rows than the inputs have columns, by two at least.
+    The linear model is fitted to the batch by least squares (Cholesky's, on standardised columns); it needs
+    two rows more than columns. The loss is for products of sums, whose factors show in the second order only.
 
     >>> import torch
     >>> x = torch.tensor([[1.0], [2.0], [3.0], [5.0]])
@@ -181,7 +181,7 @@ def paths(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> T
 
 
 def asinh(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
-    """Error on a scale that neither outliers nor units of measurement disturb: the last term of ``paths``."""
+    """Return the error on a scale that neither outliers nor units disturb: the last term of ``paths``."""
     _check(prediction, target)
     prediction, target = F.scaled(prediction, target, -2)
     unit = target.abs().mean(-2, keepdim=True).clamp_min(TINY)
@@ -217,7 +217,7 @@ def experts(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) ->
 
 
 def valid(prediction: Tensor, target: Tensor, inputs: Tensor | None = None) -> Tensor:
-    """Mean squared error of the rows whose targets are finite numbers; the others, such as a / 0, are left out.
+    """Return the mean squared error of rows with finite targets; the others, such as a / 0, are left out.
 
     A network learns from it only if its own output for the others is finite: zero times infinity is not a number.
 

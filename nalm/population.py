@@ -84,7 +84,7 @@ def stack(members: Sequence[M]) -> M:
 
 
 def member(population: M, index: int) -> M:
-    """Take one run out of a population, as a module of its own.
+    """Return one run of a population as a module of its own.
 
     >>> from nalm.units import NMU
     >>> member(stack([NMU.solved("multiply"), NMU.solved("select")]), 1).formulas()

@@ -23,7 +23,7 @@ def plain(case: Case) -> bool:
 
 
 def summary(results: Path) -> bytes:
-    """Every plain case of every shipped experiment in a few numbers, as compressed JSON."""
+    """Summarise every plain case of every shipped experiment in a few numbers, as compressed JSON."""
     rows = []
     for name, path in shipped.experiments(results).items():
         origin = shipped.about(path)

@@ -52,7 +52,7 @@ def main(chosen: list[str]) -> int:
 
 
 def _uv() -> str:
-    """The uv on PATH, or one in .venv-versions."""
+    """Return the path of uv: on PATH, or in .venv-versions, where it is installed if it is missing."""
     for place in (Path(entry) / "uv" for entry in os.get_exec_path()):
         if os.access(place, os.X_OK):
             return str(place)
@@ -64,7 +64,10 @@ def _uv() -> str:
 
 
 def _set_up(uv: str, name: str, version: str, packages: list[str]) -> str:
-    """An environment with these packages, unless it is there and as new as its sources; the problem, if any."""
+    """Make an environment with these packages, unless it is there and newer than its sources.
+
+    Return the problem, if there is one.
+    """
     place, stamp = PLACE / name, PLACE / f"{name}.ready"
     sources = [HERE / "pyproject.toml", HERE / "constraints.txt", Path(__file__)]
     if stamp.exists() and stamp.stat().st_mtime > max(source.stat().st_mtime for source in sources):
@@ -88,7 +91,7 @@ def _set_up(uv: str, name: str, version: str, packages: list[str]) -> str:
 
 
 def _as_pip_does() -> dict[str, str]:
-    """The environment with pip's ways to packages told to uv, which has its own names for them."""
+    """Return the environment variables, with pip's sources of packages also under uv's names for them."""
     theirs = {
         "UV_FIND_LINKS": "PIP_FIND_LINKS",
         "UV_DEFAULT_INDEX": "PIP_INDEX_URL",
@@ -99,7 +102,7 @@ def _as_pip_does() -> dict[str, str]:
 
 
 def _python(uv: str, version: str) -> str:
-    """A Python of this version that starts: from PATH, from pyenv, or downloaded by uv."""
+    """Return the path of a Python of this version that starts: from PATH, from pyenv, or downloaded by uv."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     places = [sys.executable, *(Path(entry) / f"python{version}" for entry in os.get_exec_path())]
     places += sorted(pyenv.glob(f"{version}.*/bin/python"), reverse=True)
@@ -115,7 +118,7 @@ def _python(uv: str, version: str) -> str:
 
 
 def _version(python: str) -> str:
-    """Such as 3.12; empty where this does not start, as the shims of pyenv may not."""
+    """Return the version of a Python, such as 3.12; empty if it does not start, as shims of pyenv may not."""
     if not os.access(python, os.X_OK):
         return ""
     asked = "import sys; print('%d.%d' % sys.version_info[:2])"
@@ -124,7 +127,7 @@ def _version(python: str) -> str:
 
 
 def _test(name: str) -> tuple[bool, str]:
-    """Whether the tests pass in an environment, and pytest's closing line."""
+    """Run the tests in an environment; return whether they pass, and pytest's closing line."""
     listed = (HERE / "tests" / "part.txt").read_text(encoding="utf-8").splitlines()
     tests = [line for line in listed if line and not line.startswith("#")]
     print(f"\n== {name}: {len(tests)} entries of tests/part.txt", flush=True)

@@ -22,7 +22,7 @@ def operon(
     objectives: Sequence[str] = ("r2",),
     threads: int = 0,
 ) -> Fitted:
-    """Evolve formulas for the whole time, with five steps of a fit for each of them; 0 threads: one per core.
+    """Evolve formulas for the whole time and fit each in five steps; 0 threads stands for one per core.
 
     With the objectives r2 and length, Operon chooses from the front of the two by its description length.
     """

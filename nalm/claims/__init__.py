@@ -82,7 +82,7 @@ def judge(claim: Claim, runs: NamedRuns | Sequence[Outcome]) -> ClaimVerdict:
 
 
 def corrected(found: Sequence[ClaimVerdict]) -> list[ClaimVerdict]:
-    """Correct the tests of a study by Holm's method, and word their verdicts anew."""
+    """Correct the p values of a study's tests by Holm's method, and update the verdicts."""
     tests = [v.test for v in found if v.test is not None]
     p_values = iter(stats.holm([test.p for test in tests]))
     return [v if v.test is None else _reworded(v, v.test, next(p_values)) for v in found]

@@ -94,7 +94,7 @@ def comparisons(verdicts: Mapping[str, Sequence[ClaimVerdict]]) -> dict[str, Com
 
 
 def counted(found: Iterable[Compared]) -> str:
-    """Say how many comparisons there are of each word, each counted once: 3 agree, 1 differ."""
+    """Return as text how many comparisons have each verdict, each counted once: 3 agree, 1 differ."""
     counts = Counter(one.word for one in set(found))
     return ", ".join(f"{counts[word]:,} {SAID.get(word, word)}" for word in WORDS if counts[word])
 

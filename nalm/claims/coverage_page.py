@@ -92,7 +92,7 @@ def _documents(keys: Iterable[str], every: Sequence[Tie], found: Mapping[str, Co
 
 
 def _here(item: Item) -> str:
-    """Name what there is of an item, with the folder that several names share written once."""
+    """Return the names of our experiments for an item, common folders written once; or why there are none."""
     if item.reason:
         return f"*left out: {item.reason}*"
     folders: dict[str, list[str]] = {}

@@ -154,7 +154,7 @@ def named(cases: Iterable[Case], experiment: str = "") -> dict[Case, str]:
 
 
 def _distinct(cases: Iterable[Case]) -> dict[Case, str]:
-    """Label cases, with their place where two have the same label: penalties, mostly."""
+    """Label cases; where two have the same label, add their place on the axis, mostly that of penalties."""
     unique = list(dict.fromkeys(cases))
     short, where = labels(unique), places(unique)
     twice = [name for name in short.values() if list(short.values()).count(name) > 1]

@@ -92,7 +92,7 @@ def _constant(c: "FittedNumber") -> dict[str, Any]:
 
 
 def certainty(law: dict[str, Any]) -> list[str]:
-    """Say how well each number of a law is known, and from which other forms the data cannot tell it."""
+    """Return sentences: how well each number of a law is known, and which other forms fit as well."""
     sentences = []
     for c in law["constants"]:
         known = (
@@ -146,7 +146,7 @@ def along_column(found: "NALMRegressor", table: "Table", k: int) -> "tuple[int, 
 
 
 def covered(found: "NALMRegressor", table: "Table", law: dict[str, Any], k: int) -> str:
-    """Say how many measurements lie in the 95% intervals of their predictions; empty if there are no intervals."""
+    """Return a sentence: how many measurements lie in their 95% intervals; empty without intervals."""
     import numpy as np
 
     ends = _intervals(found, table, law, k)

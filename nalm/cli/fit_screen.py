@@ -111,7 +111,7 @@ def print_code(code: str | list[str], found: "NALMRegressor | None" = None) -> N
 
 
 def cells(found: "FittedLaw") -> str:
-    """Say which cells the formula of a spreadsheet takes the columns and the own constants of groups from."""
+    """Return a sentence: which cells of a spreadsheet hold the columns and own constants of the formula."""
     from nalm.discover.law.code import excel_cells
 
     own = () if found.groups is None else found.groups.names
@@ -142,7 +142,7 @@ def side_by_side(left: list[str], right: list[str]) -> None:
 
 
 def can_print(text: str) -> bool:
-    """Tell whether standard output can show these characters."""
+    """Return whether standard output can show these characters."""
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
     except (UnicodeError, LookupError):

@@ -57,7 +57,7 @@ def results(wanted: "Sequence[Experiment]", out: Path, as_json: bool) -> None:
 
 
 def agreement(ours: "Sequence[ClaimVerdict]") -> str:
-    """Say how many published numbers agree with ours or, if none can be told, why."""
+    """Return a sentence: how many published numbers agree with ours, or why that cannot be told yet."""
     counts = Counter(v.verdict for v in ours)
     if not counts["agrees"] and not counts["differs"]:
         return f"Of none of them can be told yet whether it agrees: {ours[0].reason}."

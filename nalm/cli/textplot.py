@@ -24,7 +24,7 @@ def scatter(
     height: int = 10,
     braille: bool = True,
 ) -> list[str]:
-    """Lines of text, at most ``width`` wide: a title, ``height`` lines of points, and the ends of both axes.
+    """Draw points in text, at most ``width`` wide: a title, ``height`` lines, and the ends of both axes.
 
     Points that are not finite are left out. ``curve`` is a line through many points, drawn behind the others.
 
@@ -75,7 +75,7 @@ def _behind(field: list[str], across: NDArray[np.intp], down: NDArray[np.intp], 
 
 
 def beside(left: Sequence[str], right: Sequence[str], width: int = 41) -> list[str]:
-    """Two plots on the same lines, the second from column ``width`` on.
+    """Put two plots on the same lines, the second from column ``width`` on.
 
     >>> beside(["a", "b"], ["c"], 4)
     ['a   c', 'b']
@@ -90,7 +90,7 @@ def _ends(values: Array) -> tuple[float, float]:
 def _places(
     values: Array, low: float, high: float, cells: int, braille: bool, dots: int = 2
 ) -> NDArray[np.intp]:
-    """Which dot, or which character, each value falls on; all in the middle if they are equal."""
+    """Return the dot, or the character, that each value falls on; the middle one if both ends are equal."""
     count = cells * dots if braille else cells
     if low == high:
         return np.full(len(values), count // 2, np.intp)

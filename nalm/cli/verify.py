@@ -63,7 +63,7 @@ def _runs(count: int) -> str:
 
 
 def _remedy(name: str, folder: Path) -> str:
-    """Say how to check a unit that is not at hand: with the copy of its file in the folder, or with its file."""
+    """Return how to check a unit that is not at hand: with a copy of its file in the folder, or its file."""
     from nalm.results.store import OWN_UNITS
     from nalm.units.own import copy_of
 

@@ -78,7 +78,7 @@ class OfImages(Task):
         return self.inputs * IMAGE
 
     def signature(self, model: tuple[Layer, ...], recipe: Recipe) -> Hashable:
-        """Only runs of one case share a program: its numbers are part of it."""
+        """Return the whole case: only runs of one case share a program, since its numbers are part of it."""
         return self, model, recipe
 
     @property
@@ -149,7 +149,7 @@ class TwoDigits(OfTwoDigits):
         return self.inputs * SMALL
 
     def signature(self, model: tuple[Layer, ...], recipe: Recipe) -> Hashable:
-        """Runs share a program if their readers are alike and take the same steps; their layers may differ."""
+        """Return what runs of one program have in common: readers and steps; their layers may differ."""
         own = ("penalties", "clip_norm", "starts")
         steps = tuple(getattr(recipe, f.name) for f in fields(recipe) if f.name not in own)
         pairs = tuple(getattr(self, f.name) for f in fields(self) if f.name not in self.per_run)

@@ -192,7 +192,7 @@ class SystemTask(Task):
         return []
 
     def signature(self, model: tuple[Layer, ...], recipe: Recipe) -> Hashable:
-        """Models of all widths share a program: they are padded; the weight of L1 may be 0."""
+        """Return what decides on the program: not widths, which are padded, nor L1, whose weight may be 0."""
         units = tuple((layer.unit, [o for o in layer.options if o[0] != "hidden"]) for layer in model)
         how = recipe.replace(lr=1.0, l1=None, starts=())
         return self.operation, str(units), how, self.inputs, self.train, self.counts

@@ -71,35 +71,35 @@ class Range(Value):
 
 
 def mirrored(low: float, high: float, low2: float, high2: float) -> Range:
-    """Per element from one of two ranges."""
+    """Return a range that takes each element from one of two ranges at random."""
     return Range(low, high, "mirrored", low2, high2)
 
 
 def split(low: float, high: float, low2: float, high2: float) -> Range:
-    """The first half of the columns from one range, the rest from another."""
+    """Return a range that takes the first half of the columns from one range, the rest from another."""
     return Range(low, high, "split", low2, high2)
 
 
 def parted(low: float, high: float, low2: float, high2: float) -> Range:
-    """The columns up to the end of the first operand from one range, the rest from another."""
+    """Return a range with one part for columns up to the first operand's end, and another for the rest."""
     return Range(low, high, "parted", low2, high2)
 
 
 def points(first: float, rest: float) -> Range:
-    """Always the same sample: one number in the first half of the columns, another in the rest."""
+    """Return a range of one sample: one number in the first half of the columns, another in the rest."""
     return Range(first, first, "points", rest, rest)
 
 
 def truncated(low: float, high: float, mean: float, sd: float) -> Range:
-    """A normal distribution within the ends."""
+    """Return a normal distribution that is cut off at both ends."""
     return Range(low, high, "truncated", mean=mean, sd=sd)
 
 
 def grid(low: float, high: float, step: float = 1.0) -> Range:
-    """Numbers in steps: whole ones unless said otherwise."""
+    """Return a range of numbers that lie ``step`` apart, from ``low`` on; by default they are 1 apart."""
     return Range(low, high, "grid", sd=step)
 
 
 def sequence(low: float, high: float) -> Range:
-    """Sobol's sequence, one point after another."""
+    """Return a range that follows Sobol's sequence, one point after another."""
     return Range(low, high, "sequence")

@@ -24,7 +24,7 @@ class Ramp(Value):
         require(self.start <= self.end, f"A ramp needs start <= end, got {self.start:g} and {self.end:g}.")
 
     def at(self, step: int) -> float:
-        """The weight at a step; a ramp of no length is on from its start."""
+        """Return the weight at a step; a ramp of no length has its full weight from its start on."""
         if self.end == self.start:
             return self.weight * (step >= self.start)
         return self.weight * min(1.0, max(0.0, (step - self.start) / (self.end - self.start)))
@@ -47,7 +47,7 @@ class Growth(Value):
         require(self.every >= 1, f"A weight grows every step or more rarely, got every={self.every}.")
 
     def at(self, step: int) -> float:
-        """The weight at a step, in exact decimals."""
+        """Return the weight at a step, computed in exact decimals."""
         from decimal import Decimal
 
         value, end = Decimal(repr(self.start)), Decimal(repr(self.end))
@@ -59,12 +59,12 @@ class Growth(Value):
 
 
 def _names(penalties: "tuple[tuple[str, Ramp], ...]") -> Hashable:
-    """Cases share a program if they have penalties of the same names."""
+    """Return the names of the penalties: cases share a program only if these are equal."""
     return tuple(sorted(name for name, _ in penalties))
 
 
 def _parameters(starts: tuple[tuple[str, float, float], ...]) -> Hashable:
-    """Cases share a program if the same parameters start at normal numbers."""
+    """Return the names of parameters with normal starts: cases share a program only if these are equal."""
     return tuple(name for name, *_ in starts)
 
 

@@ -9,17 +9,17 @@ Label = Callable[[Any], str] | str
 
 
 def equal(value: Any) -> Hashable:
-    """Cases share a program only if they have the same value."""
+    """Return the value: cases share a program only if they have the same one."""
     return value
 
 
 def present(value: Any) -> Hashable:
-    """Cases share a program if all of them have a value other than 0 and None, or none has."""
+    """Return whether the value is neither 0 nor None: cases share a program only if they agree in this."""
     return bool(value)
 
 
 def per_run(value: Any) -> Hashable:
-    """Cases share a program whatever their values: it is a number of each run."""
+    """Return None: cases share a program whatever their values, since each run has a number of its own."""
     return None
 
 

@@ -20,7 +20,7 @@ class Value:
     """The base of every configuration value: JSON, a hash, and ``replace`` for ablations."""
 
     def __post_init__(self) -> None:
-        """Bring every field to its declared type, so that equal values have equal JSON; then check it."""
+        """Convert every field to its declared type, so that equal values have equal JSON; then check it."""
         for name, kind, fits in _fields(type(self)):  # type: ignore[arg-type]
             value = getattr(self, name)
             if not fits(value):  # most do, and there are thousands

@@ -51,7 +51,7 @@ class Ahead:
         return ours, process
 
     def _take(self, name: str | None) -> str | None:
-        """Take a stage, the next one by default, off the list; return None if it is not there."""
+        """Remove a stage, the next one by default, from the list and return it; None if it is not there."""
         with self.lock:
             name = name or next(iter(self.waiting), None)
             if name not in self.waiting:
@@ -60,7 +60,7 @@ class Ahead:
             return name
 
     def _receive(self, line: Connection) -> None:
-        """Give stage after stage to a worker and keep the candidates that it sends."""
+        """Send stage after stage to a worker and keep the candidates that it sends back."""
         while name := self._take(None):
             found = self.taken[name] = queue.SimpleQueue()
             try:

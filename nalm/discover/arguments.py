@@ -100,7 +100,7 @@ def check_frame(table: Any) -> None:
 
 
 def _remedy(text: str) -> str:
-    """Say what helps if a text is a number with a decimal comma or thousands marks; empty if it is none.
+    """Return what helps if a text is a number with a decimal comma or thousands marks; empty for other texts.
 
     >>> _remedy("1.373,12"), _remedy("wild type")
     ("read it with pandas' decimal= and thousands=, or by nalm fit", '')

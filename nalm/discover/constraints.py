@@ -65,7 +65,7 @@ class Constraints:
         return self != Constraints()
 
     def allows(self, node: Node) -> bool:
-        """Tell whether a law meets the conditions."""
+        """Return whether a law meets the conditions."""
         if not self:
             return True
         columns = used(node)
@@ -86,7 +86,7 @@ class Constraints:
         return round(exponent / self.step) * self.step if abs(exponent) < 1e6 else exponent
 
     def without_function_stages(self) -> bool:
-        """Tell whether no function is allowed."""
+        """Return whether no function is allowed."""
         return self.functions is not None and not self.functions
 
 

@@ -38,7 +38,7 @@ class Candidate:
 
     @classmethod
     def of(cls, listed: Listed, names: tuple[str, ...]) -> Self:
-        """Give the inputs of a law their names."""
+        """Build the candidate of a listed law, with names for its inputs."""
         law = Law(listed.node, names)
         known = listed.constants, listed.uncertainty
         return cls(law, listed.error, listed.stage, listed.certificate, listed.worse, *known)

@@ -27,7 +27,7 @@ class TimeUpError(Exception):
 
 
 def silent(message: str) -> None:
-    """Tell nobody about the progress of a search."""
+    """Ignore a message about the progress of a search."""
 
 
 @dataclass

@@ -124,7 +124,7 @@ def _together(names: Sequence[str], x: Array, columns: Sequence[int]) -> list[st
 
 
 def counts_rows(name: str, column: Array, first: bool = False) -> bool:
-    """Tell whether a column numbers the rows, by its name, its values, and whether it is the first (R's X).
+    """Return whether a column numbers the rows, by its name, its values, and whether it is the first (R's X).
 
     >>> counts_rows("id", np.array([1.0, 2, 3])), counts_rows("id", np.array([1.0, 2, 4]))
     (True, False)

@@ -117,7 +117,7 @@ class Search(Met):
                 return
 
     def explained(self) -> bool:
-        """Tell whether the stages so far have a law that leaves noise alone: then functions are not tried.
+        """Return whether the stages so far have a law that leaves only noise: then functions are not tried.
 
         A law with several fitted numbers can imitate one with functions, so it does not count.
         """
@@ -135,9 +135,9 @@ class Search(Met):
         return False
 
     def found_on_most_rows(self) -> bool:
-        """Search again without rows that look far off, which mislead most stages; tell whether a law is certified.
+        """Search again without rows that look far off; return whether a law is certified.
 
-        The laws that it meets are judged on all rows, and the certificate names the rows that are far off.
+        Such rows mislead most stages. Laws are judged on all rows; the certificate names those far off.
         """
         if self.suspected or self.problem.noise == 0:
             return False

@@ -33,10 +33,10 @@ CONTRACT = "enable_floating_point_contract_flag"  # torch pastes its value into 
 
 @functools.cache
 def options(wide: bool = False) -> dict[str, str | bool | int]:
-    """Settings of torch's generator of code; ``wide`` ones for sums over many inputs.
+    """Return settings of torch's generator of code; ``wide`` ones for sums over many inputs.
 
-    Wrap signed integers, as the draws need: gcc and clang have a flag for it, MSVC always does. torch has no option
-    for further flags, but passes one value on as text.
+    They make signed integers wrap, as the draws need: gcc and clang have a flag for it, MSVC always does.
+    torch has no option for further flags, but passes one value on as text.
     """
     from torch._inductor import config as inductor  # takes a second, which uncompiled training need not spend
 
@@ -172,7 +172,7 @@ class Compiler:
         return lambda: found.code(list(found.inputs))  # the generated code empties the list it gets
 
     def _second(self, name: str, quick: Function, first: _Call) -> Function:
-        """Call it once more, to see whether it reads the same tensors again."""
+        """Return a function that calls the compiled one and notes whether it reads the same tensors again."""
 
         def second(*arguments: object) -> object:
             with _recorded() as calls:

@@ -42,7 +42,10 @@ def device_for(name: str) -> torch.device:
 
 @contextlib.contextmanager
 def threads(numbers: int) -> Iterator[None]:
-    """Use as many threads as work on so many numbers is worth; compiled code keeps the count it was compiled with."""
+    """Use only as many threads as pay for so many numbers.
+
+    Compiled code keeps the count that it was compiled with.
+    """
     before = torch.get_num_threads()
     torch.set_num_threads(max(1, min(before, numbers // WORK)))
     try:
@@ -52,7 +55,7 @@ def threads(numbers: int) -> Iterator[None]:
 
 
 def fix_matrix_products(device: torch.device) -> None:
-    """Let cuBLAS give one result per product, whatever other streams do; without effect once it has been used."""
+    """Make cuBLAS repeat products exactly, whatever other streams do; no effect once it has been used."""
     if device.type == "cuda":
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
@@ -88,7 +91,7 @@ def products_in(precision: str) -> Iterator[None]:
 
 
 def _tf32(products: bool, convolutions: bool) -> tuple[bool, bool]:
-    """Set whether products and convolutions of float32 are taken in tf32, and return how it was."""
+    """Set whether float32 products and convolutions are computed in tf32; return the settings before."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # newer torch has a second way to say it
         before = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32

@@ -139,7 +139,7 @@ class Network(nn.Module):
 
 
 def _inside(layer: Trainable) -> list[tuple[str, Trainable]]:
-    """A layer and the units inside it, with what stands before the names of their parameters."""
+    """Return a layer and the units inside it, each with the prefix of its parameters' names."""
     found = [(name, part) for name, part in layer.named_modules() if isinstance(part, Trainable)]
     return [(f"{name}." if name else "", part) for name, part in found]
 
@@ -155,7 +155,7 @@ def _normals(shape: tuple[int, ...], rows: Sequence[tuple[float, float]], source
 
 
 def _on_grid(values: Tensors, seeds: Sequence[int], points: int) -> Tensors:
-    """The same parameters on the points of a grid, the first number in the first digit of the seed."""
+    """Place parameters on a grid: the digits of a seed, the lowest first, are the places of their numbers."""
     found, left = {}, torch.tensor(seeds)
     for name, value in values.items():
         places = torch.empty(len(seeds), value[0].numel())
@@ -196,7 +196,7 @@ def _build(layer: Layer, width: int) -> nn.Module:
 
 
 def exact(network: Network) -> Network:
-    """The network with its units in their exact form."""
+    """Put the units of a network into their exact form, in place, and return the network."""
     for layer in network.parts():
         if isinstance(layer, Unit):
             layer.exact_()
@@ -205,7 +205,7 @@ def exact(network: Network) -> Network:
 
 @torch.no_grad()
 def snapped(network: Network, params: Tensors) -> Tensors:
-    """Parameters (runs, ...) of a network of units with every run's weights moved onto their grids."""
+    """Return the parameters (runs, ...) of a network of units, with all weights moved onto their grids."""
     one, rows = copy.deepcopy(network), []
     for run in range(len(next(iter(params.values())))):
         for name, p in params.items():

@@ -52,7 +52,7 @@ class Records:
             self._keep([i for i, p in enumerate(self.places) if p % self.stride == 0 or p == place])
 
     def _mark(self, step: int, values: Tensors) -> None:
-        """Follow the best evaluation (the latest until one has a finite error) and the first that is solved."""
+        """Update the best evaluation (the latest until an error is finite) and the first that is solved."""
         before = self.best["validation"]
         better = (values["validation"] < before) | ~before.isfinite()
         self.best = {name: torch.where(better, values[name], self.best[name]) for name in CURVES}
@@ -82,7 +82,7 @@ class Records:
         return tensors | {name: torch.tensor(value) for name, value in numbers.items()}
 
     def restore(self, tensors: Tensors) -> None:
-        """Put back what ``state`` took out."""
+        """Restore what ``state`` returned."""
         self.steps, self.places = tensors["steps"].tolist(), tensors["places"].tolist()
         self.stride = int(tensors["stride"])
         self.curves = {n: list(tensors[f"curves.{n}"].unbind(0)) if self.steps else [] for n in CURVES}

@@ -41,7 +41,7 @@ def _size_of_choices(expressions: Sequence[Any]) -> int:
 
 
 def spelled(network: Network, symbols: Sequence[Any]) -> str:
-    """The formulas as text; a network that writes lines of working shows them."""
+    """Return the formulas as text; for a network that writes lines of working, return these lines."""
     (first, *others) = network.parts()
     if isinstance(first, LineNetwork) and not others:
         return first.text(symbols)

@@ -7,7 +7,7 @@ from nalm.experiments import EXPERIMENTS
 
 
 def shorter(cases: Mapping[str, Iterable[Case]]) -> list[str]:
-    """Name the published experiments, of the cases of each, that were trained for fewer steps than published."""
+    """Return a sentence for each experiment whose cases were trained for fewer steps than published."""
     found = []
     for name, ours in cases.items():
         steps = max((case.recipe.steps for case in ours), default=0)

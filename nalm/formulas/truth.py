@@ -57,7 +57,7 @@ def _spelled(name: str, inputs: int, members: tuple[range, ...]) -> str:
 
 
 def right(case: Case, seed: int, formula: str) -> bool:
-    """Tell whether a formula is equal to the target, in any order and with signs that cancel.
+    """Return whether a formula is equal to the target, in any order and with signs that cancel.
 
     Rules are compared in all cases there are: truth values, and every order their inputs can have.
     """
@@ -73,7 +73,7 @@ def right(case: Case, seed: int, formula: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _same_rule(target: str, formula: str, values: tuple[float, ...], ties: bool) -> bool:
-    """Tell whether two rules agree on all combinations of values; without ties, on those with different values."""
+    """Return whether two rules agree on all combinations of values; without ties, on those all different."""
     try:
         first, second = parse(target), parse(formula)
     except NALMError:
@@ -89,7 +89,7 @@ def _same_rule(target: str, formula: str, values: tuple[float, ...], ties: bool)
 
 @functools.lru_cache(maxsize=4096)
 def _equal(target: str, formula: str) -> bool:
-    """Tell whether two formulas agree at random points, where different formulas would differ."""
+    """Return whether two formulas agree at random points, where different formulas would differ."""
     if target == formula:
         return True
     if ";" not in formula and set(NAME.findall(target)) != set(NAME.findall(formula)):

@@ -15,7 +15,7 @@ COMPILERS = {"win32": "cl", "darwin": "clang++"}  # the commands that torch call
 
 
 def without_compiler() -> str:
-    """Why nothing can be compiled for this machine's cores, in one sentence; empty if it can."""
+    """Return a sentence that says why nothing can be compiled for this machine's cores; empty if it can."""
     name = os.environ.get("CXX") or COMPILERS.get(sys.platform, "g++")
     if shutil.which(name.split()[0]) is not None:
         return ""

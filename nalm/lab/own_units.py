@@ -67,7 +67,7 @@ def names_in(case: Case) -> set[str]:
 def _beside(
     experiment: Experiment, name: str, spelling: str, like: str, base: Recipe | None
 ) -> list[tuple[Case, str]]:
-    """Let a unit take the place of the most similar published one, in every task that has a place for it."""
+    """Put a unit in the place of the most similar published one, in every task that has a place for it."""
     found = []
     for cases in _by_task(experiment.cases).values():
         same = [case for case in cases if like in names_in(case)]

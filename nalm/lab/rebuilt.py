@@ -30,7 +30,7 @@ def rebuilt(case: Case, weights: Arrays) -> Network | None:
 
 
 def _keep(part: Unit, given: dict[str, torch.Tensor]) -> None:
-    """Let a unit, or each part of one, have the stored weights, and not what raw parameters make of them."""
+    """Make a unit, or each part of one, use the stored weights instead of those of its raw parameters."""
     if isinstance(part, Composite):
         for name, inner in part.parts_by_name().items():
             _keep(inner, part.of(name, given))

@@ -114,7 +114,7 @@ def _lengthened(case: Case, changes: Changes) -> Case:
 
 
 def _schedule_notes(cases: Sequence[Case], changes: Changes) -> list[str]:
-    """Say what another number of steps means for ramps, growing weights and changes of loss."""
+    """Return sentences on what another number of steps means for ramps, growing weights and loss changes."""
     notes = []
     for case in cases:
         new = _lengthened(case, changes).recipe

@@ -50,7 +50,7 @@ class Attachment:
         return next(self.recipes[name] for name, own in self.units.items() if own is unit)
 
     def remove(self) -> None:
-        """Take the hooks away; the optimiser then works as before."""
+        """Remove the hooks; the optimiser then works as before."""
         for handle in self._handles:
             handle.remove()
         for unit in self.units.values():

@@ -40,7 +40,7 @@ class ListLoop(Composite):
         super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
 
     def flat(self, x: Tensor) -> Tensor:
-        """Check lists of two or more elements and bring them to (*runs, batch, length)."""
+        """Check lists of two or more elements and reshape them to (*runs, batch, length)."""
         n = len(self.runs)
         if not x.is_floating_point() or x.ndim <= n or x.shape[:n] != self.runs or x.shape[-1] < 2:
             expected = ", ".join([*map(str, self.runs), "...", "2 or more"])

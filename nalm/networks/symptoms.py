@@ -43,7 +43,7 @@ class Seen:
         batch: Tensor | Sequence[Tensor],
         objective: Objective | None,
     ) -> "Seen":
-        """Pass a batch through a model and back."""
+        """Run a batch forwards and backwards through a model, and return what was seen of its units."""
         seen = cls()
         x, y = (
             (batch, None) if isinstance(batch, Tensor) else (batch[0], batch[1] if len(batch) > 1 else None)
@@ -69,7 +69,7 @@ class Seen:
 
     @contextmanager
     def _watched(self, name: str, unit: Trainable) -> Iterator[None]:
-        """Note what a unit gets and gives, and whether its penalties are read."""
+        """Record the inputs of a unit, whether its outputs overflow, and whether its penalties are read."""
 
         def passed(module: nn.Module, args: Any, y: Tensor) -> None:
             x = args[0].detach().reshape(-1, unit.in_features)
@@ -159,7 +159,7 @@ def _opened(unit: Unit, x: Tensor | None) -> Iterator[tuple[str, Tensor]]:
 
 
 def saddle(unit: Trainable, seen: Seen, name: str) -> bool:
-    """Tell whether a unit has no slope, and yet a small random step of its parameters lowers the loss."""
+    """Return whether a unit has no slope although a small random step of its parameters lowers the loss."""
     if seen.loss is None or not seen.gradients[name]:
         return False
     with torch.no_grad():
@@ -171,7 +171,7 @@ def saddle(unit: Trainable, seen: Seen, name: str) -> bool:
 
 
 def _lower(unit: Trainable, loss: Callable[[], Tensor], here: float) -> bool:
-    """Tell whether one of some small random steps lowers the loss by more than rounding."""
+    """Return whether one of some small random steps lowers the loss by more than rounding."""
     generator = torch.Generator().manual_seed(0)
     before = [p.detach().clone() for p in unit.parameters()]
     found = False

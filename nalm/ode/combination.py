@@ -92,5 +92,5 @@ def _same(a: Factor, b: Factor) -> bool:
 
 
 def given(term: Term, power: float) -> bool:
-    """Tell whether an exponent is not fitted: a negative one, or one of a term with further factors."""
+    """Return whether an exponent is not fitted: a negative one, or one of a term with further factors."""
     return bool(term.factors) or power < 0

@@ -113,7 +113,7 @@ def checked(t: Any, x: Any, names: Sequence[str] | None, x_err: Any = None) -> T
 
 
 def _several(x: Any, dimensions: int = 2) -> bool:
-    """Tell whether this is a list of trajectories (or of times) rather than one."""
+    """Return whether this is a list of trajectories (or of times) rather than one."""
     if isinstance(x, np.ndarray):
         return x.ndim > dimensions
     try:

@@ -39,7 +39,7 @@ def flow(
     tolerance: float = 1e-8,
     check: Callable[[], None] = lambda: None,
 ) -> Flow:
-    """Follow a model from the starts (n, d) for the durations (n,).
+    """Integrate a model from the starts (n, d) for the durations (n,).
 
     The slopes in the numbers are those of ``model.numbers()``, and then of the rates that ``extra`` terms, absent from
     the model, would have in each equation: (term, equation), equation first.

@@ -42,11 +42,11 @@ class Term:
         return {i for i, p in enumerate(self.powers) if p}.union(*(f.variables for f in self.factors))
 
     def whole(self) -> bool:
-        """Tell whether all exponents are integers."""
+        """Return whether all exponents are integers."""
         return all(float(p).is_integer() for p in self.powers)
 
     def plain(self) -> bool:
-        """Tell whether it is a product of variables."""
+        """Return whether the term is a product of variables."""
         return not self.factors and set(self.powers) <= {0.0, 1.0}
 
 
@@ -111,7 +111,7 @@ class Model:
         return replace(self, terms=tuple(terms), rates=tuple(values[:at].tolist()))
 
     def clean(self) -> bool:
-        """Tell whether all exponents are near multiples of a half."""
+        """Return whether all exponents are near multiples of a half."""
         return all(abs(2 * p - round(2 * p)) < CLEAN for t in self.terms for p in t.powers)
 
     def matrix(self) -> Array:

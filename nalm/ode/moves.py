@@ -114,7 +114,7 @@ def _exchanged(model: Model, k: int, terms: list[Term], weights: Array) -> Model
 
 
 def tied_rates(model: Model, errors: Array, scales: Array) -> Iterator[Move]:
-    """Give two entries of one term the same rate, in the units of the data, up to a sign."""
+    """Set the rates of two entries of one term equal, in the units of the data, up to a sign."""
     for a, e in enumerate(model.entries):
         for b, o in enumerate(model.entries):
             if a < b and e.term == o.term and e.rate != o.rate and e.equation != o.equation:

@@ -185,7 +185,7 @@ def _kept_columns(model: Model, rest: Model, dropped: int | None, lead: int) -> 
 
 
 def _close(a: Term, b: Term) -> bool:
-    """Tell whether two terms have one shape, and exponents that differ by less than 1."""
+    """Return whether two terms have one shape, and exponents that differ by less than 1."""
     far = max((abs(p - q) for p, q in zip(a.powers, b.powers, strict=True)), default=0.0)
     return a.shape == b.shape and far < 1
 

@@ -170,7 +170,7 @@ class DataScales:
         return factors, intervals
 
     def _same_size(self, model: Model, rate: int) -> bool:
-        """Tell whether several entries share a rate and have the same size in the units of the data."""
+        """Return whether several entries share a rate and have the same size in the units of the data."""
         sizes = [abs(e.factor) * self.sizes[e.equation] for e in model.entries if e.rate == rate]
         return len(sizes) > 1 and bool(np.allclose(sizes, sizes[0], rtol=1e-9))
 

@@ -63,7 +63,7 @@ class Shot:
 def gaps(
     model: Model, nodes: Array, samples: Samples, check: Callable[[], None], extra: tuple[Term, ...] = ()
 ) -> tuple[Flow, Array]:
-    """Follow the model from every node to the next; return the flow and how far from the next node it ends."""
+    """Integrate the model from each node to the next; return the flow, and how far from that node it ends."""
     inner = samples.inner
     f = flow(
         model, nodes[inner], np.diff(samples.t)[inner], extra=extra, tolerance=samples.tolerance, check=check
@@ -163,7 +163,7 @@ class _Shooting:
     check: Callable[[], None]
 
     def fit(self, nodes: Array, steps: int) -> Shot:
-        """Iterate from the given nodes."""
+        """Take damped steps from the given nodes as long as they help, and return the result."""
         now = self.evaluate(nodes, self.model.numbers())
         damping = 1e-6
         for _ in range(steps):
@@ -184,7 +184,7 @@ class _Shooting:
         return self.result(now, nodes)
 
     def evaluate(self, nodes: Array, numbers: Array) -> _Iterate | None:
-        """Follow the model between the nodes; return None if a stretch does not arrive."""
+        """Integrate the model between the nodes; return None if a stretch does not arrive at its end."""
         samples = self.samples
         f, gap = gaps(self.model.renumbered(numbers), nodes, samples, self.check)
         if not f.arrived:

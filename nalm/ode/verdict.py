@@ -125,7 +125,7 @@ def _residual_flags(residual: Array, noise: Array, differences: list[Array], dat
 
 
 def _patterned(residuals: list[Array]) -> bool:
-    """Tell whether neighbouring residuals are correlated by more than three and a half standard errors."""
+    """Return whether neighbouring residuals are correlated by more than three and a half standard errors."""
     pairs = sum(len(r) - 1 for r in residuals)
     product = sum(float(r[1:] @ r[:-1]) for r in residuals)
     square = sum(float(r @ r) for r in residuals)

@@ -39,7 +39,7 @@ def colours(names: Sequence[str]) -> dict[str, tuple[str, str]]:
 def with_legend(layout: dict[str, Any], names: Iterable[str], width: int = 500) -> dict[str, Any]:
     """Put the legend above the plot and below Plotly's icons, with as much space as its columns of equal width need.
 
-    Its place is told from the top of the figure, not from the plot: if it needs more rows, the plot gets smaller.
+    Its place is measured from the top of the figure: with more rows the plot gets smaller.
     """
     shown = list(dict.fromkeys(names))
     columns = max(1, width // (45 + 7 * max(map(len, shown), default=0)))

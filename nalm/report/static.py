@@ -89,7 +89,7 @@ def _landscape(found: Surface | Curves) -> Any:
 
 
 def pyplot() -> Any:
-    """Return matplotlib's pyplot without a window; say what to install if it is missing."""
+    """Return matplotlib's pyplot without a window; raise an error with the remedy if it is missing."""
     try:
         import matplotlib
     except ImportError:

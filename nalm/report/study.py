@@ -60,7 +60,7 @@ class Study:
         return self.names.places
 
     def groups(self) -> dict[tuple[str, str], list[Summary]]:
-        """Summaries by operation and number of inputs, unless that is the axis: one figure each."""
+        """Group summaries by operation and number of inputs, unless that is the axis: one figure each."""
         counts = sorted({s.case.inputs for s in self.summaries})
         swept = f"{counts[0]} to {counts[-1]}" if self.names.axis == "inputs" else ""
         found: dict[tuple[str, str], list[Summary]] = {}
@@ -70,7 +70,7 @@ class Study:
 
 
 def studies(where: Path | str, experiment: str = "", other: Path | str = "") -> list[Study]:
-    """Every experiment of a results folder or of shipped tables; or those at or below a name.
+    """Return every experiment of a results folder or of shipped tables, or those at or below a name.
 
     The cases that an ``other`` folder has of the same experiments are shown beside.
     """
@@ -78,7 +78,10 @@ def studies(where: Path | str, experiment: str = "", other: Path | str = "") -> 
 
 
 def study(where: Path | str, name: str, other: Path | str = "") -> Study:
-    """One experiment of a results folder or of shipped tables, by its full name, and what another folder has of it."""
+    """Return one experiment of a results folder or of shipped tables, by its full name.
+
+    What an ``other`` folder has of it is shown beside.
+    """
     (found,) = beside.read(where, lambda _: [name], other)
     return _study(found)
 
@@ -121,7 +124,7 @@ def _study(found: Recorded) -> Study:
 
 
 def best(studies: Iterable[Study]) -> dict[tuple[str, int], dict[str, list[Summary]]]:
-    """By operation and inputs, then by training range: the cases with the highest success, the quickest first."""
+    """Group cases by operation and inputs, then by range: the highest success first, then the quickest."""
     found: dict[tuple[str, int], dict[str, list[Summary]]] = {}
     for study in studies:
         for s in study.summaries:
@@ -140,6 +143,6 @@ def _rank(s: Summary) -> tuple[float, float, str]:
 
 
 def require(studies: list[Study]) -> None:
-    """At least one experiment."""
+    """Raise a NALMError if there is no experiment."""
     if not studies:
         raise NALMError("There are no results here to report: run an experiment first, `nalm run quick`.")

@@ -233,7 +233,7 @@ def _pairing(spot: Spot, pairs: Sequence[tuple[Outcome, Outcome]], tasks: int) -
 
 
 def _corrected(rows: Sequence[Pairing]) -> list[Pairing]:
-    """Correct the p values by Holm's method, of success and of steps each."""
+    """Correct the p values by Holm's method, those of success and those of steps each by themselves."""
     success = stats.holm([row.success.p for row in rows])
     steps = iter(stats.holm([row.steps.p for row in rows if row.steps is not None]))
     return [

@@ -41,7 +41,7 @@ class StoredRuns:
             return self._lookup(wanted)
 
     def _lookup(self, wanted: Sequence[Key]) -> dict[Key, str]:
-        """Query run by run: the store may hold a million others."""
+        """Return the outcomes of the wanted runs, one query each: the store may hold a million others."""
         query = "SELECT outcome FROM runs WHERE hash = ? AND seed = ?"
         rows = ((key, self.db.execute(query, key).fetchone()) for key in wanted)
         return {key: row[0] for key, row in rows if row is not None}

@@ -33,13 +33,13 @@ class Margin:
 
     @classmethod
     def factor(cls, value: float, factor: float = FACTOR) -> "Margin":
-        """Allow ours to be a factor smaller or larger than the published value."""
+        """Return the margin that allows ours to be a factor smaller or larger than the published value."""
         size = abs(value)
         return cls(size * (1 - 1 / factor), size * (factor - 1), f"a factor {factor:g}")
 
     @classmethod
     def points(cls, points: float) -> "Margin":
-        """Allow ours to be so much smaller or larger."""
+        """Return the margin that allows ours to be so much smaller or larger."""
         return cls(points, points, f"{points:g}")
 
 

@@ -69,5 +69,5 @@ class FromGPU:
         return torch.from_numpy((block[0].astype(np.float64) + 0.5) * 2.0**-32).reshape(shape)
 
     def normal(self, shape: tuple[int, ...]) -> Tensor:
-        """Refuse: no published start that was drawn on a GPU is normal."""
+        """Refuse to draw: no published start that was drawn on a GPU is normal."""
         raise NALMError("Of torch's GPU generator only uniform numbers are known: choose generator='nalm'.")

@@ -50,13 +50,13 @@ class Sampler:
             self._directions = engine.sobolstate.to(torch.int32).to(device)  # (in, bits)
 
     def grid(self, rows: int) -> Tensor:
-        """Positions (in, rows) of a batch."""
+        """Return the positions (in, rows) of a batch."""
         rank = torch.arange(rows, dtype=torch.int32, device=self._device)
         column = torch.arange(self.inputs, dtype=torch.int32, device=self._device)
         return column[:, None] + self.inputs * rank
 
     def __call__(self, key: Tensor, step: Tensor, position: Tensor) -> Tensor:
-        """Values at positions (in, rows), or (runs, in, rows), of a step: float32 (runs, in, rows)."""
+        """Return values at positions (in, rows), or (runs, in, rows), of a step: float32 (runs, in, rows)."""
         if self.kind == "sequence":
             return self._sequence(step, position)
         first, second = (part[:, None, None] for part in key.unbind(-1))
@@ -85,23 +85,26 @@ class Sampler:
         return self._ends.kept(value.float()) if self.kind == "truncated" else value.float()
 
     def _sobol(self, step: Tensor, position: Tensor, key: Tensor) -> Tensor:
-        """Sobol points in order, each run and input shifted by a random digit string of its own."""
+        """Return Sobol points in order, each run and input shifted by random binary digits of its own."""
         column = torch.remainder(position, self.inputs)
         shift = draws.mix(column * 0x1000193 + key) & (2**SOBOL_BITS - 1)
         unit = (self._points(shift, self._index(step, position)).to(torch.float64) + 0.5) * 2.0**-SOBOL_BITS
         return self._within(unit)
 
     def _sequence(self, step: Tensor, position: Tensor) -> Tensor:
-        """Sobol points in order without the first, which is 0; torch's are those of Joe and Kuo, as Sobol.jl's."""
+        """Return Sobol points in order without the first, which is 0.
+
+        Those of torch and of Sobol.jl are both of Joe and Kuo.
+        """
         index = self._index(step, position) + 1
         return self._within(self._points(torch.zeros_like(index), index).to(torch.float64) * 2.0**-SOBOL_BITS)
 
     def _index(self, step: Tensor, position: Tensor) -> Tensor:
-        """Which point of the sequence stands at a position of a step."""
+        """Return which point of the sequence stands at a position of a step."""
         return step * position.shape[-1] + torch.div(position, self.inputs, rounding_mode="floor")
 
     def _points(self, shift: Tensor, index: Tensor) -> Tensor:
-        """Digits of Sobol points by Gray code, shifted."""
+        """Return the digits of Sobol points, computed by Gray code and shifted."""
         gray, point = index ^ (index >> 1), shift
         for bit in range(SOBOL_BITS):
             direction = self._directions[:, bit][:, None]
@@ -109,7 +112,7 @@ class Sampler:
         return point
 
     def _within(self, unit: Tensor) -> Tensor:
-        """Numbers between 0 and 1 spread over the range."""
+        """Spread numbers between 0 and 1 over the range."""
         n = self._numbers
         return self._ends.kept((n["low"] + (n["high"] - n["low"]) * unit).float())
 
@@ -157,13 +160,16 @@ class _Ends:
         return torch.where(bits & 1 == 1, one, self.kept(self.middle[1] + self.half[1] * u, 1))
 
     def kept(self, x: Tensor, part: int = 0) -> Tensor:
-        """Rounding neither reaches the excluded end nor leaves the range nor makes an exact zero."""
+        """Keep x in the range after rounding, below its excluded end and off an exact zero."""
         x = x.maximum(self.low[part]).minimum(self.top[part])
         return torch.where(x == 0, 1e-7 * self.half[part], x) if self.straddle else x
 
 
 def _truncated_normal(bits: Tensor, low: Tensor, high: Tensor) -> Tensor:
-    """Standard normal between two ends; a range above zero is reflected into the lower, precise tail."""
+    """Return standard normal numbers between two ends.
+
+    A range above zero is reflected into the lower tail, where probabilities are precise.
+    """
     above = low > 0
     low, high = torch.where(above, -high, low), torch.where(above, -low, high)
     p, q = (torch.erfc(-end / 2.0**0.5) / 2 for end in (low, high))  # ndtr has no precise tail
@@ -174,7 +180,7 @@ def _truncated_normal(bits: Tensor, low: Tensor, high: Tensor) -> Tensor:
 
 
 def _benford(bits: Tensor, more: Tensor, low: Tensor, high: Tensor) -> Tensor:
-    """A first digit by Benford's law before a uniform tail, as the published generator builds them."""
+    """Return numbers with a first digit by Benford's law and a uniform tail, as the published code does."""
     u, v = (draws.symmetric(b, torch.float64) * 0.5 + 0.5 for b in (bits, more))
     digit = torch.ones_like(u)
     total = 0.0
@@ -188,7 +194,7 @@ def _benford(bits: Tensor, more: Tensor, low: Tensor, high: Tensor) -> Tensor:
 
 
 def marks(points: Range) -> list[float]:
-    """The numbers of a grid in order, its upper end left out.
+    """Return the numbers of a grid in order, its upper end left out.
 
     >>> marks(Range(0.1, 0.4, "grid", sd=0.1))
     [0.1, 0.2, 0.30000000000000004]
@@ -204,7 +210,7 @@ def chosen_rows(key: Tensor, step: Tensor, rank: Tensor, sample: int) -> Tensor:
 
 
 def fixed_rows(key: Tensor, step: Tensor, rows: int, sample: int, inputs: int) -> Tensor:
-    """Positions (runs, in, rows) of a batch taken at random from a fixed sample."""
+    """Return the positions (runs, in, rows) of a batch taken at random from a fixed sample."""
     rank = torch.arange(rows, dtype=torch.int32, device=key.device)
     chosen = chosen_rows(key, step, rank, sample)
     column = torch.arange(inputs, dtype=torch.int32, device=key.device)
@@ -212,7 +218,7 @@ def fixed_rows(key: Tensor, step: Tensor, rows: int, sample: int, inputs: int) -
 
 
 def published(kind: Range, rows: int, inputs: int, seed: int) -> Tensor:
-    """An evaluation set as the published code draws it, float64 (rows, in)."""
+    """Draw an evaluation set as the published code does, float64 (rows, in)."""
     import numpy as np
 
     rng = np.random.RandomState(seed)

@@ -155,7 +155,7 @@ class Unit(Trainable):
 
     @torch.no_grad()
     def is_solved(self) -> bool:
-        """Tell whether every weight that counts lies on its grid already."""
+        """Return whether every weight that counts lies on its grid already."""
         if self.runs or any(p.is_meta for p in self.parameters()):
             return False
         rounded = self.rounded()

@@ -28,7 +28,10 @@ def unsaturated(*raw: Tensor) -> Tensor:
 
 
 def signed_product(x: Tensor, weight: Tensor, eps: float) -> Tensor:
-    r""":math:`\exp \min(\sum_i W \ln \max(|x_i|, \epsilon), 20) \prod_i (\mathrm{sign}(x_i)|W| + 1 - |W|)`."""
+    r"""Return the product of powers of the inputs' magnitudes, times the product of their signs.
+
+    .. math:: \exp \min(\sum_i W \ln \max(|x_i|, \epsilon), 20) \prod_i (\mathrm{sign}(x_i)|W| + 1 - |W|)
+    """
     if eps == 0:
         magnitude = F.power_product(x, weight, of=torch.abs)
     else:

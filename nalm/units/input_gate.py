@@ -48,7 +48,7 @@ class InputGated(Unit):
         return super().rounded() | steep
 
     def chosen(self, x: Symbols, w: Spelled, above: Formulas, below: Formulas) -> Formulas:
-        """Per output, the expression of the path its gate takes."""
+        """Return, for each output, the expression of the path that its gate takes."""
         bias = w.get("bias", [0] * self.out_features)
         rows = [[*row, b] for row, b in zip(w["gate"], bias, strict=True)]
         flat = [[spelling.number(round(float(g) / F.STEEP, 6)) for g in row] for row in rows]
@@ -78,7 +78,7 @@ class LogGated(InputGated, EpsUnit):
 
 
 def gated_gold(add: str, multiply: str) -> dict[str, dict[str, float | Grid]]:
-    """Gold weights of a unit whose paths use these weights, which may be one and the same."""
+    """Return the gold weights of a unit whose paths use these weights, which may be one and the same."""
     rows: dict[str, tuple[str, Grid, float]] = {
         "add": (add, (1.0, 1.0), F.STEEP),
         "subtract": (add, (1.0, -1.0), F.STEEP),

@@ -56,7 +56,7 @@ class MCFC(Unit):
 
     @torch.no_grad()
     def rounded(self) -> Weights:
-        """Each input goes to the output that gets most of it."""
+        """Round the junction so that each input goes to the output that gets most of it."""
         junction = self.weights()["junction"]
         whole = torch.nn.functional.one_hot(junction.argmax(-2), self.out_features).mT.to(junction)
         return super().rounded() | {"junction": whole}

@@ -18,7 +18,7 @@ from nalm.units.start import Start, Uniform
 
 @functools.cache
 def nac_start(in_features: int, out_features: int) -> float:
-    """Half width r of U[-r, r] that gives tanh(U) sigmoid(U) the variance 2 / (in + out).
+    """Return the half width r of U[-r, r] that gives tanh(U) sigmoid(U) the variance 2 / (in + out).
 
     Solves eq. 8 of the draft of Madsen & Johansen 2020 as stable-nalu does: at least 5 features are counted, which caps
     r at 9.47, where the weights are all but saturated.

@@ -71,7 +71,7 @@ class NRU(NAU):
         return F.product(self.factor, x, w, self.selection(w))
 
     def selection(self, w: Tensor) -> Tensor:
-        """How far each input is selected: 0 leaves it out, 1 takes it in."""
+        """Return how far each input is selected: 0 leaves it out, 1 takes it in."""
         return torch.tanh(self.tanh_scale * w).square() if self.training else w.abs()
 
     @staticmethod

@@ -24,7 +24,7 @@ SET = (-1.0, 2.0)  # raw gates that were set to 0 and 1, where no step of traini
 
 
 def _gold() -> Gold:
-    """Gold weights of either path, with a gate that is sure of it."""
+    """Return the gold weights of either path, with the gate set to that path."""
     sums: dict[str, dict[str, Any]] = {
         n: {"terms": w["weight"], "power": (0.0,), "gate": 1.0} for n, w in GOLD_SUM.items()
     }
@@ -75,7 +75,7 @@ class NSPU(EpsUnit):
         return free + (free.clamp(0, 1) - free).detach()
 
     def is_set(self) -> Tensor:
-        """Tell which gates were set to exactly 0 or 1; they have no slope."""
+        """Return which gates were set to exactly 0 or 1; they have no slope."""
         return (self.gate_raw == SET[0]) | (self.gate_raw == SET[1])
 
     def weights(self) -> Weights:

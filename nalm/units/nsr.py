@@ -19,7 +19,7 @@ SURE = F.STEEP  # votes this large make every sigmoid 0 or 1
 
 
 def _comparison(greater: int, equal: int, less: int) -> dict[str, float | Grid]:
-    """Weights that are sure of a truth table over (a > b, a = b, a < b), entries 1 or -1."""
+    """Return weights that surely give a truth table over (a > b, a = b, a < b), with entries 1 or -1."""
     bias = (equal + (greater + less) / 2) / 2
     return {
         "left": (1.0, 0.0),
@@ -113,7 +113,7 @@ class NSR(Unit):
 
     @torch.no_grad()
     def rounded(self) -> Weights:
-        """Each selection takes its likeliest input; the votes are scaled until they are sure."""
+        """Round each selection to its likeliest input, and scale the votes until the output is certain."""
         w = self.weights()
         chosen = {
             side: torch.nn.functional.one_hot(w[side].argmax(-1), self.in_features).to(w[side])
@@ -134,7 +134,7 @@ class NSR(Unit):
 
 
 def _verdict(x: Symbols, copies: list[tuple[Any, ...]]) -> sympy.Expr:
-    """1 where the copies' votes add up to more than zero."""
+    """Return the expression that is 1 where the copies' votes add up to more than zero, and 0 elsewhere."""
     places = {x_i: i for i, x_i in reversed(list(enumerate(x)))}
     votes: dict[tuple[sympy.Expr, sympy.Expr], tuple[Any, Any]] = {}
     bias: Any = sympy.Integer(0)

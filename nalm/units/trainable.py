@@ -125,7 +125,7 @@ class Trainable(nn.Module, abc.ABC):
         return self.unflat(self.compute(self.flat(x)), x)
 
     def flat(self, x: Tensor) -> Tensor:
-        """Check x and bring it to ``(*runs, batch, in)``, at least float32."""
+        """Check x and reshape it to ``(*runs, batch, in)``, at least float32."""
         runs = self.runs
         if not isinstance(x, Tensor):
             raise NALMError(
@@ -143,7 +143,7 @@ class Trainable(nn.Module, abc.ABC):
         return x if batch_axes == 1 else x.flatten(len(runs), -2)
 
     def unflat(self, y: Tensor, x: Tensor) -> Tensor:
-        """Give y ``(*runs, batch, out)`` the batch axes of x, and the precision of torch's promotion."""
+        """Reshape y ``(*runs, batch, out)`` to the batch axes of x, in the precision of torch's promotion."""
         for parameter in self.parameters():
             y = y.to(torch.promote_types(x.dtype, parameter.dtype))
             break

@@ -111,7 +111,7 @@ NOTHING = Judgement(None, NOT_RUN, "no runs of ours")
 
 
 def tested(ours: Interval, test: Comparison, why: str) -> Judgement:
-    """Judge by a test; ``verdicts`` corrects its p for the other tests of the study and words it anew."""
+    """Judge by a test; ``verdicts`` later corrects its p for the study's other tests and updates the word."""
     return Judgement(ours, word(test, test.p), why, test)
 
 

@@ -10,6 +10,6 @@ def grid(*titles: str, title: str | None = None, footer: bool = False) -> Table:
 
 
 def styled(table: Table) -> Table:
-    """Give a table the style of all others."""
+    """Set the style that all tables have, and return the table."""
     table.box, table.pad_edge, table.padding = box.SIMPLE_HEAD, False, (0, 1, 0, 0)
     return table

@@ -34,7 +34,7 @@ def changes(found: Sequence[Change]) -> Iterator[Table | Text]:
 
 
 def count(found: Sequence[Change]) -> str:
-    """Say how many of the compared cases changed."""
+    """Return a sentence that says how many of the compared cases changed."""
     compared = [c for c in found if c.seeds]
     parts = [f"{sum(c.changed for c in compared)} of {len(compared)} cases changed (Holm's p < {LEVEL:g})"]
     notes = {

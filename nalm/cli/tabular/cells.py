@@ -84,12 +84,12 @@ def printed(cells: Cells, comma: bool) -> Printed | None:
 
 
 def thousands(text: str, comma: bool) -> bool:
-    """Tell whether a cell is a number with thousands marks."""
+    """Return whether a cell is a number with thousands marks."""
     return bool((COMMAS if comma else POINTS).fullmatch(text) or MARKS.fullmatch(text))
 
 
 def remedy(text: str) -> str:
-    """Say what a cell of text seems to be and what helps; empty if nothing is known.
+    """Return the text that says what a cell of text seems to be and what helps; empty if nothing is known.
 
     >>> remedy("31.01.2024"), remedy("3.5 kg"), remedy("none")
     ('it holds dates: write them as 2024-01-31', 'it has units behind its numbers: move them to the header', '')

@@ -26,7 +26,7 @@ def pairs(text: str, option: str) -> dict[str, str]:
 
 
 def without_errors(table: Table, error: str, of_columns: Mapping[str, str]) -> tuple[Table, Errors]:
-    """Take the columns of standard errors out of a table; return both: the errors of y, and of x or None."""
+    """Remove the columns of standard errors; return the table and the errors, of y and of x, or None."""
     beside = [*([error] if error else []), *of_columns.values()]
     for name in beside:
         if name in table.targets:

@@ -45,13 +45,13 @@ def preamble(lines: list[str]) -> int:
 
 
 def only_commas(cells: list[str]) -> bool:
-    """Tell whether decimals follow a comma in these cells."""
+    """Return whether decimals follow a comma in these cells."""
     points = [c for c in cells if POINT.fullmatch(c) and not GROUPS.fullmatch(c)]
     return any(map(COMMA.fullmatch, cells)) and not points
 
 
 def is_number(text: str, comma: bool) -> bool:
-    """Tell whether a cell of a header is a number."""
+    """Return whether a cell of a header is a number."""
     try:
         float(text.replace(",", ".") if comma else text)
     except ValueError:

@@ -192,7 +192,7 @@ class _Gathered:
         return kept, left_out
 
     def remedy(self, column: int) -> str:
-        """Say what a column of text seems to hold and what helps; empty if nothing is known."""
+        """Return the text that says what a column of text seems to hold and what helps; empty if unknown."""
         text = self._example.get((column, TEXT), ("''", ""))[0][1:-1]
         count = len(self._texts.get(column, ()))
         if not (found := remedy(text)) and 1 < count <= min(CATEGORIES, self.rows // 3):

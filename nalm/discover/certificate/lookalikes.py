@@ -19,7 +19,7 @@ FAMILIES = [{"sin", "cos"}, {"asin", "acos"}, {"exp", "sinh", "cosh"}]
 
 
 def has_look_alikes(node: Node, x: Array, differs: Callable[[Array, Array], bool]) -> bool:
-    """Tell whether another function in place of one of the law's would fit as well, after a change of numbers.
+    """Return whether another function in place of one of the law's would fit as well, with other numbers.
 
     ``differs(slopes, missing)`` tests whether every missing term is visible beside what numbers can absorb. The
     numbers are those of the law and, for its function, a factor and an offset inside and outside.
@@ -48,7 +48,7 @@ def has_look_alikes(node: Node, x: Array, differs: Callable[[Array, Array], bool
 
 
 def aliased(argument: Node, x: Array) -> bool:
-    """Tell whether a periodic function of this argument may have another frequency on evenly spaced rows."""
+    """Return whether evenly spaced rows allow a periodic function of this argument another frequency."""
     weights = argument.weights if isinstance(argument, Sum) else (1.0,)
     terms = argument.terms if isinstance(argument, Sum) else (argument,)
     for term, weight in zip(terms, weights, strict=True):

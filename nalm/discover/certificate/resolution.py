@@ -50,7 +50,7 @@ def tolerance(node: Node, x: Array, y: Array, roundoff: float) -> Array:
 
 
 def distinguishable(node: Node, problem: Problem) -> bool:
-    """Tell whether the data would have shown a law of another kind, or one with plainer numbers."""
+    """Return whether the data would have shown a law of another kind, or one with plainer numbers."""
     x, y = problem.sample
     fitted = np.array([not is_plain(v) for v in numbers(node)], bool)
     slopes = _slopes(node, x)
@@ -79,14 +79,14 @@ def _slopes(node: Node, x: Array) -> Array:
 
 
 def _may_go_on(node: Node, x: Array, y: Array, allowed: Array) -> bool:
-    """Tell whether a further number might be hidden, or a series with as many numbers fits as well."""
+    """Return whether a further number might be hidden, or a series with as many numbers fits as well."""
     if next_effect(node, x, y, allowed) < VISIBLE_TO_FITTED:
         return True
     return _is_a_series(node, _effects(node, x).shape[1], x, y, allowed)
 
 
 def _is_nearly_plain(node: Node, fitted: Mask, slopes: Array, allowed: Array) -> bool:
-    """Tell whether the digits of the fitted numbers are not seen, or too near to those of plain numbers."""
+    """Return whether the digits of fitted numbers are not resolved, or too near to those of plain numbers."""
     values = np.array(numbers(node))
     plainer = _two_digits(values)
     if _felt((slopes * (values - plainer))[:, fitted], allowed) < DIGITS:
@@ -96,7 +96,7 @@ def _is_nearly_plain(node: Node, fitted: Mask, slopes: Array, allowed: Array) ->
 
 
 def _shows_missing_terms(node: Node, fitted: Mask, x: Array, y: Array, allowed: Array) -> bool:
-    """Tell whether a missing term would be visible beside the law, and in proportion to y or to one of its parts."""
+    """Return whether a missing term would be visible, also one in proportion to y or to a part of the law."""
     values = np.array(numbers(node))
     price = int(fitted.sum() + (fitted & _bending(node)).sum())
     _, reach = hidden(node, fitted, x, y, allowed)
@@ -112,7 +112,7 @@ def _two_digits(values: Array) -> Array:
 
 
 def cancels(node: Node, x: Array) -> bool:
-    """Tell whether a sum in the law is, on most rows, a small difference of large terms."""
+    """Return whether a sum in the law is, on most rows, a small difference of large terms."""
     if any(cancels(part, x) for part in parts(node)):
         return True
     if not isinstance(node, Sum):
@@ -176,7 +176,7 @@ def next_effect(node: Node, x: Array, y: Array, allowed: Array) -> float:
 
 
 def _is_a_series(node: Node, count: int, x: Array, y: Array, allowed: Array) -> bool:
-    """Tell whether a polynomial of a column with so many numbers fits as well as a law that is not a polynomial.
+    """Return whether a polynomial of a column with so many numbers fits as well as a law that is none.
 
     It may stand beside the other columns, or be multiplied or divided by one of them.
     """
@@ -201,7 +201,7 @@ def _is_a_series(node: Node, count: int, x: Array, y: Array, allowed: Array) -> 
 
 
 def _is_polynomial(node: Node) -> bool:
-    """Tell whether a law has neither functions nor exponents other than positive whole ones."""
+    """Return whether a law has neither functions nor exponents other than positive whole ones."""
     fine = not isinstance(node, Power) or all(p > 0 and float(p).is_integer() for p in node.exponents)
     return fine and not isinstance(node, Function) and all(map(_is_polynomial, parts(node)))
 

@@ -38,7 +38,7 @@ def leftover(node: Node, problem: Problem) -> float:
 
 
 def mostly_noise(node: Node, problem: Problem) -> bool:
-    """Tell whether what the law leaves on a row can hardly be predicted from the other rows."""
+    """Return whether the law's residual on a row can hardly be predicted from those on the other rows."""
     x, r = _rows(node, problem)
     if len(r) < 20 or not problem.columns or not np.isfinite(r).all():
         return True

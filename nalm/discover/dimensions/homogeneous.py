@@ -54,11 +54,11 @@ def homogeneous(node: Node, units: Sequence[Dimension]) -> Dimension | None:
 def trimmed(
     node: Node, units: Sequence[Dimension], wanted: Dimension, x: Array, constants: Sequence[int] = ()
 ) -> Node | None:
-    """Bring an expression to the wanted dimension by dropping terms and balancing exponents, or return None.
+    """Change an expression to the wanted dimension by dropping terms and balancing exponents, or return None.
 
     Columns that are ``constants`` first fill in what is missing, which changes no value: 9.81 m h is m g h. A sum
     inside a product has the dimension that makes the product right, else that of most of its size on x.
-    Exponents that are all halves and do not add up are no slip of a fit: None.
+    The result is None for exponents that are all halves and do not add up: they are no inaccuracy of a fit.
     """
     match node:
         case Input(index):

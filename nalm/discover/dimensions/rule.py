@@ -24,14 +24,14 @@ class DimensionRule:
     problem: Problem
 
     def allows(self, node: Node) -> bool:
-        """Tell whether an expression has the dimension of y and the form that is asked for."""
+        """Return whether an expression has the dimension of y and the form that is asked for."""
         dimensions = self.problem.dimensions
         if not self.problem.constraints.allows(node):
             return False
         return dimensions is None or homogeneous(node, dimensions[0]) == dimensions[1]
 
     def trim(self, node: Node) -> Node | None:
-        """Bring an expression to the dimension of y; return None if that is impossible."""
+        """Change an expression to the dimension of y; return None if that is impossible."""
         if self.problem.dimensions is None:
             return node
         if not np.isfinite(numbers(node)).all():

@@ -61,7 +61,7 @@ def dimension(text: str | None) -> Dimension:
 
 
 def spelled(text: str) -> str:
-    """Spell a unit out as a product: in tables m s-1, m3 and m² are usual.
+    """Write a unit as a product of powers; tables often have forms such as m s-1, m3 and m².
 
     >>> spelled("m s-1"), spelled("kg m²"), spelled("W/m2"), spelled("%"), spelled("J/(mol*K)")
     ('m*s**-1', 'kg*m**2', 'W/m**2', 'percent', 'J/(mol*K)')

@@ -37,7 +37,7 @@ def length(node: Node, share: float, n: int) -> float:
 
 
 def is_nice(value: float, role: str) -> bool:
-    """Tell whether a number is a half-integer exponent, or a small integer or half elsewhere."""
+    """Return whether a number is a half-integer exponent, or a small integer or half elsewhere."""
     return float(2 * value).is_integer() if role == "exponent" else value in NICE_NUMBERS
 
 

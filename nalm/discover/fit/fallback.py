@@ -63,7 +63,7 @@ def simple_fits(x: Array, y: Array, columns: Sequence[int]) -> Iterator[tuple[No
 
 
 def steady(node: Node, problem: Problem) -> bool:
-    """Tell whether a law has values near those of y on all rows, also with shuffled columns, and no sum cancels."""
+    """Return whether a law stays near y on all rows, also with shuffled columns, and no sum in it cancels."""
     rng = np.random.default_rng(0)
     x, y = np.concatenate([problem.x, problem.held_x]), np.concatenate([problem.y, problem.held_y])
     value = evaluate(node, x)
@@ -80,7 +80,7 @@ def steady(node: Node, problem: Problem) -> bool:
 
 
 def _cancels(node: Node, x: Array) -> bool:
-    """Tell whether a sum in the law is, on most rows, a small difference of large terms."""
+    """Return whether a sum in the law is, on most rows, a small difference of large terms."""
     match node:
         case Sum(terms, weights, bias):
             parts = [w * evaluate(t, x) for t, w in zip(terms, weights, strict=True)]

@@ -145,7 +145,7 @@ class FormModel:
         return starts
 
     def ordered(self, p: Array) -> Array:
-        """Give terms of the same form the order of their first parameter that is not linear."""
+        """Sort terms of the same form by their first parameter that is not linear."""
         for terms in self.alike:
             first = next((k for k, i in enumerate(terms[0]) if i in self.bent), 0)
             order = sorted(terms, key=lambda term: float(p[term[first]]))

@@ -124,7 +124,7 @@ def _refuse_units(x_units: Sequence[str] | None, y_unit: str | Sequence[str] | N
 
 
 def _holds_as_printed(node: Node, fitted: int, rows: Observations, problem: Problem) -> bool:
-    """Tell whether a law holds to the printed digits on every row, and these would have shown a missing term."""
+    """Return whether a law holds to the printed digits on every row, and these would show a missing term."""
     units = printed_units(rows, problem)
     if units is None or not within(rows, *units, node):
         return False
@@ -224,13 +224,13 @@ def search_form_groups(
 
 
 def _uncertainty(found: FormFit, rows: Observations) -> Uncertainty | None:
-    """Carry the uncertainty of the parameters over to the numbers of the law."""
+    """Compute the uncertainty of the law's numbers from that of the parameters; None where there is none."""
     spread = _carried(found.form, found.values, found.spread)
     return None if spread is None else Uncertainty.on(rows, spread, found.scatter, len(found.values))
 
 
 def _carried(form: Form, values: Mapping[str, float], spread: Array) -> Array | None:
-    """Carry the spread of parameters over to the numbers of the law; None where their count depends on values."""
+    """Compute the spread of the law's numbers from that of the parameters; None if their count varies."""
     count = len(numbers(form.node(values)))
     slopes = np.zeros((count, len(values)))
     for j, (name, value) in enumerate(values.items()):

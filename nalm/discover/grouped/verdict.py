@@ -124,7 +124,7 @@ def certificate_of_groups(
 
 
 def _exact(groups: Groups, whole: Problem, which: Any) -> bool:
-    """Tell whether the law of every group, with its own constants, is exact on the rows of that group alone.
+    """Return whether the law of each group, with its own constants, is exact on the rows of that group alone.
 
     Each group must have clearly more rows than its law has numbers, and pass all tests of a single table.
     """
@@ -142,7 +142,7 @@ def _exact(groups: Groups, whole: Problem, which: Any) -> bool:
 
 
 def with_rivals(certificate: Certificate, laws: Sequence[Candidate]) -> Certificate:
-    """Name the laws with no more numbers that the data cannot tell from the first one: its form is then undecided."""
+    """Add to a certificate the laws with no more numbers that fit as well: the form is then undecided."""
     most = _count(laws[0])
     others = tuple(str(c.law) for c in laws[1:] if c.worse < RIVAL and _count(c) <= most)[:NAMED]
     if certificate.verdict == Verdict.EXACT:

@@ -85,7 +85,7 @@ def _simple(value: float) -> tuple[Fraction, sympy.Expr] | None:
 
 
 def is_plain(value: float) -> bool:
-    """Tell whether a number has at most two digits, or is a small fraction times a known constant.
+    """Return whether a number has at most two digits, or is a small fraction times a known constant.
 
     >>> [is_plain(v) for v in (3.0, 3.7, 2 / 3, math.pi / 2, 9.81, 1.37)]
     [True, True, True, True, False, False]
@@ -97,7 +97,7 @@ def is_plain(value: float) -> bool:
 
 
 def is_usual_power(value: float) -> bool:
-    """Tell whether an exponent is whole, or a half, a third or a quarter, of which laws are made; or a twelfth.
+    """Return whether an exponent is a multiple of 1/12, as wholes, halves, thirds and quarters are.
 
     >>> [is_usual_power(v) for v in (2.0, -1.5, 2 / 3, 0.37, 0.005)]
     [True, True, True, False, False]
@@ -106,5 +106,5 @@ def is_usual_power(value: float) -> bool:
 
 
 def _short(value: float) -> bool:
-    """Tell whether a number is a decimal of at most eight digits."""
+    """Return whether a number is a decimal of at most eight digits."""
     return len(f"{abs(value):.15g}".split("e")[0]) <= 9

@@ -99,7 +99,7 @@ def _sympy(node: Node, symbols: list[sympy.Symbol]) -> sympy.Expr:
 
 
 def _keeps(node: Power) -> bool:
-    """Tell whether SymPy would multiply a number into a sum, which would change the form of the law."""
+    """Return whether SymPy would multiply a number into a sum, which would change the form of the law."""
     return abs(node.coefficient) != 1 and len(node.factors) == 1 and isinstance(node.factors[0], Sum)
 
 

@@ -74,7 +74,7 @@ def _of(name: str, argument: Node) -> Node:
 
 
 def _mostly_negative(node: Sum) -> bool:
-    """Tell whether a sum reads better with all signs reversed."""
+    """Return whether a sum reads better with all signs reversed."""
     signs = [w > 0 for w in node.weights] + ([node.bias > 0] if node.bias else [])
     return bool(signs) and (2 * sum(signs), signs[0]) < (len(signs), True)
 

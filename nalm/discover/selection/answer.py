@@ -236,7 +236,7 @@ def uncertainty_of(node: Node, rows: Observations) -> Uncertainty:
 
 
 def named(law: Listed, far: NDArray[np.int_]) -> Listed:
-    """Name the rows that were left out in the certificate of a law."""
+    """Add the rows that were left out to the certificate of a law."""
     assert law.certificate is not None
     outliers = tuple(1 + row for row in sorted(far.tolist()))
     tested = f"{law.certificate.tested} {far_off(outliers)}"

@@ -65,7 +65,7 @@ def distinct_laws(found: Iterable[Fitted]) -> list[Fitted]:
 
 
 def _alike(one: Fitted, other: Fitted) -> bool:
-    """Tell whether two laws are ways to write one: they have the same values, beside the noise."""
+    """Return whether two laws are forms of one law: their values differ by little compared with the noise."""
     near = ALIKE * min(float(np.std(one.rows.y - f.value)) for f in (one, other))
     with np.errstate(all="ignore"):
         return one.count == other.count and bool((np.abs(one.value - other.value) <= near).all())

@@ -161,7 +161,7 @@ def functions(node: Node) -> int:
 
 
 def scalable(node: Node) -> Node:
-    """Give a law that is a column or a function a factor of its own, so that it can be fitted."""
+    """Multiply a law that is a column or a function by a factor, so that the factor can be fitted."""
     return Sum((node,), (1.0,)) if isinstance(node, Input | Function) else node
 
 

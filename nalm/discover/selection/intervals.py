@@ -61,12 +61,15 @@ class Uncertainty:
 
     @classmethod
     def of(cls, found: Fitted) -> Self:
-        """Take the uncertainty of a law from its fit."""
+        """Return the uncertainty of a law from its fit."""
         return cls.on(found.rows, found.spread, found.scatter, found.count)
 
     @classmethod
     def on(cls, rows: Observations, spread: Array, scatter: float, count: int) -> Self:
-        """Take the uncertainty from a fit of so many numbers; where the noise is given, a new row has a typical one."""
+        """Return the uncertainty after a fit of ``count`` numbers.
+
+        Where the noise is given for each row, a new row gets a typical one.
+        """
         typical = float(np.sqrt(np.mean(rows.error**2))) if rows.noise == NoiseKind.GIVEN else scatter
         return cls(spread, rows.noise, typical, rows_left(rows, count), rows.floor)
 

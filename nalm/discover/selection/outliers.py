@@ -51,7 +51,7 @@ def far_rows(laws: Sequence[Fitted], check: Callable[[], None]) -> Mask:
 
 
 def gathered(far: Mask, columns: Array) -> bool:
-    """Tell whether rows that are far off lie at one end of a column: then the law is wrong there, not the rows.
+    """Return whether rows far off lie at one end of a column: then the law is wrong there, not the rows.
 
     The count of such rows among twice as many at either end is compared with that of rows drawn by chance.
     """

@@ -61,7 +61,7 @@ def holds(found: Fitted, x_units: Array, y_units: Array) -> Fitted | None:
 
 
 def with_nice_numbers(found: Fitted, x_units: Array, y_units: Array) -> Fitted:
-    """Fix numbers of a law that holds to the printed digits at nice values near by, where it still holds."""
+    """Set numbers of a law to near nice values as long as it still holds to the printed digits."""
     for i in range(len(found.free)):
         values = numbers(found.node)
         for option in options(values[i], roles(found.node)[i]) - {0.0}:
@@ -74,9 +74,9 @@ def with_nice_numbers(found: Fitted, x_units: Array, y_units: Array) -> Fitted:
 
 
 def _is_next_to_a_digit(found: Fitted, x_units: Array, y_units: Array) -> bool:
-    """Tell whether a fitted number is next to one of a single digit, with which the law does not hold.
+    """Return whether a fitted number is next to a number of one digit, with which the law does not hold.
 
-    Such digits stand for a small term that is missing: 0.0004999*a for log(1 + 0.0005*a).
+    Such a number is a sign that a small term is missing: 0.0004999*a for log(1 + 0.0005*a).
     """
     values = numbers(found.node)
     for i, role in enumerate(roles(found.node)):
@@ -102,18 +102,19 @@ def trend(found: Fitted, problem: Problem, x_units: Array, y_units: Array) -> fl
 
 
 def within(rows: Observations, x_units: Array, y_units: Array, node: Node) -> bool:
-    """Tell whether a law holds to the printed digits on every row."""
+    """Return whether a law holds to the printed digits on every row."""
     with np.errstate(all="ignore"):
         off = np.abs(rows.y - evaluate(node, rows.x)) / allowed(node, rows.x, x_units, y_units)
     return bool((off <= 1 + SLACK).all())
 
 
 def resolved(found: Fitted, x_units: Array, y_units: Array) -> bool:
-    """Tell whether a term of natural size that the law lacks would have shown in the printed digits.
+    """Return whether a term of natural size that the law lacks would have shown in the printed digits.
 
-    A number alone is no law, and a few steps of the last place are too few to tell one. Nor may the effects of its
-    numbers fall so steeply that the next term of a series would be within the rounding: 0.02*a - 2e-6*a**3 is the
-    beginning of a sine. Nor may a fitted number be next to a digit with which the law does not hold.
+    The law must have a column, and y must vary by more than a few units of the last printed place. The
+    effects of its numbers must not fall so steeply that the next term of a series would be within the
+    rounding: 0.02*a - 2e-6*a**3 is the beginning of a sine. No fitted number may be next to a number of one
+    digit with which the law does not hold.
     """
     rows, k = found.rows, found.count
     if not used(found.node) or np.ptp(rows.y) < STEPS * np.median(y_units):

@@ -95,7 +95,7 @@ def _worse(one: Fitted, other: Fitted) -> float:
 
 
 def contains(wider: Fitted, law: Fitted) -> bool:
-    """Tell whether a form can take the values of a law on its rows."""
+    """Return whether a form, with its numbers fitted, can take the values of a law on the law's rows."""
     rows = law.rows
     with np.errstate(all="ignore"):
         value = evaluate(rows.seen(law.node), rows.x)

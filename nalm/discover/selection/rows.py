@@ -39,7 +39,7 @@ class Observations:
 
     @classmethod
     def of(cls, problem: Problem, most: int = MOST) -> Self:
-        """Take the rows of a problem, searched and held out, at most so many, evenly spaced."""
+        """Return the rows of a problem, searched and held out, at most ``most`` of them, evenly spaced."""
         x, y = np.concatenate([problem.x, problem.held_x]), np.concatenate([problem.y, problem.held_y])
         error, kind = np.ones(len(y)), NoiseKind.ADDITIVE
         if problem.error is not None:
@@ -58,7 +58,7 @@ class Observations:
             yield replace(self, noise=NoiseKind.RELATIVE)
 
     def taken(self, pick: NDArray[np.int_] | Mask) -> Self:
-        """Take some of the rows, in an order, or repeatedly."""
+        """Return some of the rows, in the order of ``pick``, which may repeat rows."""
         x_error, y_error = (None if e is None else e[pick] for e in (self.x_error, self.y_error))
         return replace(
             self, x=self.x[pick], y=self.y[pick], error=self.error[pick], x_error=x_error, y_error=y_error

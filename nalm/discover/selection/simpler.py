@@ -38,7 +38,9 @@ def simpler(
 
 
 def _is_simpler(law: Fitted, best: Fitted) -> bool:
-    """Tell whether a law has fewer symbols or fitted numbers than the best one, more of neither, no fitted exponent.
+    """Return whether a law has fewer symbols or fitted numbers than the best one, and more of neither.
+
+    A law with a fitted exponent is not simpler.
 
     A straight line may have more of its numbers fitted: it is simpler than a curve whose numbers are nice by chance.
     """
@@ -50,7 +52,7 @@ def _is_simpler(law: Fitted, best: Fitted) -> bool:
 
 
 def is_straight(node: Node) -> bool:
-    """Tell whether a law is a straight line, a + b x.
+    """Return whether a law is a straight line, a + b x.
 
     >>> is_straight(Sum((Input(0),), (2.0,), 1.0)), is_straight(Sum((Input(0), Input(1)), (2.0, 1.0)))
     (True, False)
@@ -59,7 +61,7 @@ def is_straight(node: Node) -> bool:
 
 
 def _has_fitted_exponent(law: Fitted) -> bool:
-    """Tell whether a law has an exponent that was fitted: it can imitate a law of another form."""
+    """Return whether a law has an exponent that was fitted: it can imitate a law of another form."""
     return any(free and role == "exponent" for free, role in zip(law.free, roles(law.node), strict=True))
 
 

@@ -37,7 +37,7 @@ def _sorted(node: Node) -> Node:
 
 
 def is_settled(value: float, role: str) -> bool:
-    """Tell whether a number is one that a fit leaves alone: a half-integer exponent, or a small integer or half."""
+    """Return whether a fit leaves a number as it is: a half-integer exponent, or a small integer or half."""
     if role == "exponent":
         return float(2 * value).is_integer() and abs(value) <= LARGEST_POWER
     return value in NICE_NUMBERS

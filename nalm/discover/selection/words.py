@@ -21,7 +21,7 @@ def looks_like_noise(rows: Observations, scatter: float) -> str:
 
 
 def digits_hold(found: Fitted) -> str:
-    """Say that a law holds to the printed digits."""
+    """Return the text that says that a law holds to the printed digits."""
     return f"the law holds to half a unit of the last printed place on all {len(found.rows)} rows."
 
 
@@ -33,7 +33,7 @@ def second(words: tuple[Verdict, str]) -> tuple[Verdict, str]:
 
 
 def far_off(rows: Sequence[int]) -> str:
-    """Name the rows that were left out."""
+    """Return the sentence that names the rows that were left out."""
     shown = ", ".join(map(str, rows[:NAMED_ROWS]))
     more = f" and {len(rows) - NAMED_ROWS} more" if len(rows) > NAMED_ROWS else ""
     return f"Far off and left out: row{'s' if len(rows) > 1 else ''} {shown}{more}."

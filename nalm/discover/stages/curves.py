@@ -55,7 +55,7 @@ def _rise(low: float, wide: float, a: float, b: float) -> Node:
 
 
 def _growth(low: float, wide: float, a: float, b: float) -> Node:
-    """1/(1 + exp(-a x - b)), with a number that is fitted in place of b."""
+    """Build the expression 1/(1 + exp(-a x - b)), with a number that can be fitted in place of b."""
     with np.errstate(over="ignore"):
         size = float(np.exp(np.clip(a * low / wide - b, -LARGEST, LARGEST)))
     return Power((Sum((_exponential(low, wide, -a, b),), (size,), 1.0),), (-1.0,))

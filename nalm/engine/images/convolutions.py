@@ -48,14 +48,17 @@ def _grouped(w: Tensors, x: Tensor) -> Tensor:
 
 
 def patches(x: Tensor) -> Tensor:
-    """Every 3 x 3 patch of (runs, n, side, side, channels): (runs, n, side - 2, side - 2, 9 channels)."""
+    """Return the 3 x 3 patches of images (runs, n, side, side, channels).
+
+    They have the shape (runs, n, side - 2, side - 2, 9 channels).
+    """
     side = x.shape[2] - 2
     parts = [x[:, :, i : i + side, j : j + side] for i in range(3) for j in range(3)]
     return torch.cat(parts, -1)
 
 
 def taps(weight: Tensor) -> Tensor:
-    """Kernels (runs, out, in, 3, 3) as matrices (runs, 9 in, out) for patches."""
+    """Reshape kernels (runs, out, in, 3, 3) to matrices (runs, 9 in, out) that multiply patches."""
     return weight.permute(0, 3, 4, 2, 1).flatten(1, 3)
 
 

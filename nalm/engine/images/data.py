@@ -24,7 +24,7 @@ class Resident:
     trained: int  # images before those of the test
 
     def where(self, digit: int, test: bool) -> Tensor:
-        """Places of the images of a digit, on the host."""
+        """Return the places of the images of a digit, on the host."""
         digits = self.digits.cpu()
         part = digits[self.trained :] if test else digits[: self.trained]
         return (part == digit).nonzero().squeeze(-1) + (self.trained if test else 0)
@@ -32,7 +32,7 @@ class Resident:
 
 @functools.lru_cache(maxsize=2)
 def resident(source: str, data: str, device: str) -> Resident:
-    """MNIST, or digits drawn in code, on a device; read once by a process."""
+    """Return MNIST, or digits drawn in code, on a device; a process reads them once."""
     pictures = mnist.load(data) if source == "mnist" else mnist.drawn()
     images = torch.from_numpy(np.concatenate([pictures.train, pictures.test]))
     digits = torch.from_numpy(np.concatenate([pictures.train_digits, pictures.test_digits])).long()
@@ -40,7 +40,9 @@ def resident(source: str, data: str, device: str) -> Resident:
 
 
 def held_out(count: int, folds: int, fold: int) -> npt.NDArray[np.int64]:
-    """Which of so many things a fold tests: scikit-learn's KFold(folds, shuffle=True, RandomState(0)).
+    """Return which of ``count`` things a fold tests.
+
+    They are those of scikit-learn's KFold(folds, shuffle=True, random_state=RandomState(0)).
 
     >>> held_out(10, 5, 0).tolist(), held_out(10, 5, 4).tolist()
     ([2, 8], [0, 5])
@@ -62,14 +64,14 @@ def split(count: int, share: float) -> tuple[npt.NDArray[np.int64], npt.NDArray[
 
 
 def drawn_from(places: Tensor, seed: int, stream: int, count: int) -> Tensor:
-    """So many of the places with replacement, by the seed and the number of the stream."""
+    """Draw ``count`` of the places with replacement, by the seed and the number of the stream."""
     key = draws.keys([seed], "samples", stream)[0]
     bits = draws.bits(key, torch.zeros((), dtype=torch.int32), torch.arange(count, dtype=torch.int32))
     return places[(bits.long() & 0xFFFFFFFF) * len(places) >> 32]
 
 
 def shuffled(count: int, wanted: int, seed: int, epoch: int, device: torch.device) -> Tensor:
-    """The order in which samples are seen in an epoch; from the start again if more are wanted than there are."""
+    """Return the order of samples in an epoch; it starts again if more are wanted than there are."""
     key = draws.keys([seed], "order", device=device)[0]
     step = torch.full((), epoch, dtype=torch.int32, device=device)
     bits = draws.bits(key, step, torch.arange(count, dtype=torch.int32, device=device))
@@ -78,10 +80,10 @@ def shuffled(count: int, wanted: int, seed: int, epoch: int, device: torch.devic
 
 
 def normalised(images: Tensor) -> Tensor:
-    """Bytes as numbers around zero."""
+    """Convert bytes to numbers around zero."""
     return (images.float() / 255 - MEAN) / SPREAD
 
 
 def as_bytes(images: Tensor) -> Tensor:
-    """Numbers around zero as the bytes they were, for pictures."""
+    """Convert numbers around zero back to the bytes they were, for pictures."""
     return ((images * SPREAD + MEAN) * 255).round().clamp(0, 255).to(torch.uint8)

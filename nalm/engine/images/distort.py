@@ -20,7 +20,7 @@ DRAWS = 4  # random numbers that place one digit
 
 
 def poses(bits: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Angle in radians, scale and offset (row, column) from four random words each, (..., 4)."""
+    """Return angles in radians, scales and offsets (row, column) from four random words each, (..., 4)."""
     u = draws.symmetric(bits, torch.float32)
     angle = u[..., 0] * math.radians(DEGREES)
     low, high = SCALES
@@ -30,7 +30,10 @@ def poses(bits: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def distorted(images: Tensor, which: Tensor, angle: Tensor, scale: Tensor, offset: Tensor) -> Tensor:
-    """Digits on canvases, (..., 42, 42) bytes: image ``which`` (...) of images (n, 28, 28), clockwise by the angle."""
+    """Draw images on canvases, (..., 42, 42) bytes: turned clockwise by the angle, scaled and moved.
+
+    They are the images ``which`` (...) of ``images`` (n, 28, 28).
+    """
     places = torch.arange(CANVAS, device=images.device)
     y = places[:, None] - offset[..., 0, None, None]  # (..., 42, 1) row of the digit's frame
     x = places - offset[..., 1, None, None]  # (..., 1, 42)

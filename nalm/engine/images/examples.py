@@ -12,7 +12,9 @@ COUNT = 4  # samples that are pictured
 
 @torch.no_grad()
 def examples(member: Member) -> dict[str, Tensor]:
-    """Some test samples of the first fold as bytes, the true ``digits``, and those ``read``; nothing of sequences.
+    """Return some test samples of the first fold as bytes, the true ``digits``, and those ``read``.
+
+    The result is empty for sequences and for other folds.
 
     ``examples.input`` (samples, 2, 42, 42) and ``examples.seen`` (samples, localisers, 2, 42, 42) of networks that look
     again at their images; ``pairs.input`` (samples, 2, 28, 28) of those that look once.

@@ -42,7 +42,7 @@ def _unpool(h, w, which, u, sums, images, block: tl.constexpr, precision: tl.con
 
 
 def _set_boxes(arguments) -> None:
-    """Tell the descriptors how much one load takes, which depends on the settings."""
+    """Set how much of each tensor one load takes, which depends on the settings."""
     arguments["u"].block_shape = [arguments["block"], arguments["deep"]]
     arguments["w"].block_shape = [arguments["deep"], 64]
 

@@ -70,7 +70,7 @@ def folder(data: Path | str = "") -> Path:
 
 
 def load(data: Path | str = "") -> Pictures:
-    """All four files, each checked: there, whole, of the right kind and with the published content."""
+    """Read all four files, and check that each is there, whole, of the right kind and as published."""
     place = folder(data)
     return Pictures(*(_read(place, name) for name in FILES))
 
@@ -106,7 +106,7 @@ def _begins(path: Path) -> bytes:
 
 
 def parsed(content: bytes, shape: tuple[int, ...], path: Path) -> Bytes:
-    """An IDX file of bytes with this shape: magic number, sizes, then the numbers and nothing more."""
+    """Parse an IDX file of bytes with this shape: magic number, sizes, then the numbers and nothing more."""
     ends = 4 * (1 + len(shape))
     words = tuple(int.from_bytes(content[i : i + 4], "big") for i in range(0, ends, 4))
     magic = 0x0800 + len(shape)  # 08: unsigned bytes; then the number of axes
@@ -152,7 +152,7 @@ GLYPHS = (  # five columns of seven dots, the lowest bit on top
 
 
 def drawn(train: int = 200, test: int = 50, seed: int = 0) -> Pictures:
-    """So many images of every digit, made in code: dots about the middle, brighter or darker, in noise.
+    """Draw so many images of every digit in code: dots about the middle, brighter or darker, in noise.
 
     >>> pictures = drawn(2, 1)
     >>> pictures.train.shape, pictures.test_digits.tolist()

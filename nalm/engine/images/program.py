@@ -160,7 +160,7 @@ class Member:
             torch.cuda.synchronize()
 
     def _set(self, rows: Tensor, number: int) -> Tensors:
-        """A set in whole chunks, with zeros for its sums and a key for what is drawn anew."""
+        """Return a set padded to whole chunks, with zeros for its sums and a key for what is drawn anew."""
         device, layout = rows.device, self.program.layout
         chunk = min(CHUNK, len(rows))
         more = -len(rows) % chunk
@@ -178,7 +178,7 @@ class Member:
 
     @contextlib.contextmanager
     def here(self) -> Iterator[None]:
-        """Work on the member's own stream, in a way that can be repeated."""
+        """Run the block on the member's own stream, with results that can be repeated."""
         program = self.program
         with fixed_convolutions(), products_in(program.precise), torch.cuda.stream(self.stream):
             yield
@@ -199,7 +199,7 @@ class Member:
 
     @torch.no_grad()
     def evaluate(self) -> None:
-        """Begin to evaluate every set; ``judged`` waits for it."""
+        """Start the evaluation of every set; ``judged`` waits for its end."""
         with self.here():
             for name, s in self.sets.items():
                 for part in ("offset", "sums", "counts"):

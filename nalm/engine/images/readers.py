@@ -30,7 +30,7 @@ class Dropout(nn.Module):
         self.noise = Noise()
 
     def forward(self, x: Tensor) -> Tensor:
-        """x (*runs, batch, features) with numbers left out and the rest made larger, in training."""
+        """Leave numbers of x (*runs, batch, features) out at random and make the rest larger, in training."""
         if not self.training:
             return x
         each, runs = 32 // self.halvings, self.noise.counter.shape
@@ -46,14 +46,14 @@ def linear_start(weight: tuple[int, ...]) -> dict[str, Start]:
 
 
 def convolved(conv: nn.Conv2d, x: Tensor) -> Tensor:
-    """A convolution in the precision of x, and what is positive of it; in less than float32 as tensor cores take it."""
+    """Return the ReLU of a convolution in the precision of x; below float32 in the layout of tensor cores."""
     assert conv.bias is not None
     order = torch.contiguous_format if x.dtype == torch.float32 else torch.channels_last
     return torch.relu(T.conv2d(x, conv.weight.to(x.dtype, memory_format=order), conv.bias.to(x.dtype)))
 
 
 def affine(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """A linear layer; with weights (runs, out, in) that of every run, as one batched product."""
+    """Apply a linear layer; with weights (runs, out, in) apply that of every run in one batched product."""
     if weight.ndim == 2:
         return T.linear(x, weight, bias)
     return torch.baddbmm(bias.unsqueeze(-2), x, weight.mT)
@@ -75,22 +75,22 @@ class Classifier(nn.Module):
         self.fc1, self.fc2 = nn.Linear(64 * ((side - 4) // 2) ** 2, 128), nn.Linear(128, classes)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Logits (batch, classes) of images (batch, channels, side, side)."""
+        """Return the logits (batch, classes) of images (batch, channels, side, side)."""
         x = convolved(self.conv2, convolved(self.conv1, x.to(self.precision)))
         return self.decide(T.max_pool2d(x, 2).flatten(1))
 
     def decide(self, features: Tensor) -> Tensor:
-        """Logits (*runs, batch, classes) of what the convolutions found, (*runs, batch, features)."""
+        """Return the logits (*runs, batch, classes) of the convolutions' result (*runs, batch, features)."""
         p = self.precision
         return self.conclude(affine(self.dropout1(features), self.fc1.weight.to(p), self.fc1.bias.to(p)))
 
     def conclude(self, hidden: Tensor) -> Tensor:
-        """Logits of the outputs of the first linear layer, (*runs, batch, 128)."""
+        """Return the logits of the outputs of the first linear layer, (*runs, batch, 128)."""
         return affine(self.dropout2(torch.relu(hidden).float()), self.fc2.weight, self.fc2.bias)
 
 
 def softargmax(logits: Tensor, first: int = 0) -> Tensor:
-    """The mean digit under the softmax (Mistry 2023, equation 7.3): a whole number once the network is sure.
+    """Return the mean digit under the softmax (Mistry 2023, equation 7.3): whole once the network is sure.
 
     >>> softargmax(torch.tensor([[0.0, 90.0, 0.0], [0.0, 0.0, -90.0]]), first=1).tolist()
     [2.0, 1.5]
@@ -105,20 +105,20 @@ class TwoDigitReader(nn.Module):
     arithmetic: Network
 
     def read(self, images: Tensor) -> Tensor:
-        """Digits (batch, 2) on images (batch, 2, height, width)."""
+        """Return the digits (batch, 2) that are read from images (batch, 2, height, width)."""
         raise NotImplementedError
 
     def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
-        """The output (batch, 1), and the digits it was calculated from."""
+        """Return the output (batch, 1), and the digits it was calculated from."""
         digits = self.read(images)
         return self.arithmetic(digits), digits
 
     def penalised(self, images: Tensor, names: Sequence[str]) -> tuple[Tensor, Tensors]:
-        """The output, and the named penalties of the layers."""
+        """Return the output, and the named penalties of the layers."""
         return self.arithmetic.penalised(self.read(images), names)
 
     def project(self) -> None:
-        """Every layer back into its legal set."""
+        """Move the weights of every layer back into their bounds."""
         self.arithmetic.project()
 
 
@@ -132,7 +132,7 @@ class Pair(TwoDigitReader):
         self.arithmetic = Network(layers, 2)
 
     def read(self, images: Tensor) -> Tensor:
-        """Digits (batch, 2) on images (batch, 2, 28, 28)."""
+        """Return the digits (batch, 2) that are read from images (batch, 2, 28, 28)."""
         logits = self.reader(images.flatten(0, 1).unsqueeze(1))
         return softargmax(logits, self.first).unflatten(0, images.shape[:2])
 

@@ -7,7 +7,7 @@ SIDE, REACH = 4, 0.9  # control points along each axis, and how far the outermos
 
 
 def control_points(side: int = SIDE, reach: float = REACH) -> Tensor:
-    """A square grid of points (x, y) within [-1, 1], row by row: (side * side, 2)."""
+    """Return a square grid of points (x, y) within [-1, 1], row by row: (side * side, 2)."""
     line = torch.linspace(-reach, reach, side, dtype=torch.float64)
     y, x = torch.meshgrid(line, line, indexing="ij")
     return torch.stack([x, y], -1).reshape(-1, 2)
@@ -22,7 +22,7 @@ def pixels(height: int, width: int) -> Tensor:
 
 
 def kernel(a: Tensor, b: Tensor) -> Tensor:
-    r"""The spline's radial function :math:`\frac12 d^2 \ln d^2` (0 at 0) of all distances between points of a and b."""
+    r"""Return the radial function :math:`\frac12 d^2 \ln d^2` (0 at 0) of distances between a and b."""
     square = (a.unsqueeze(-2) - b.unsqueeze(-3)).square().sum(-1)
     return 0.5 * torch.special.xlogy(square, square)
 
@@ -71,5 +71,5 @@ class ThinPlate(nn.Module):
         return (self.influence @ points).unflatten(-2, (self.height, self.width))
 
     def forward(self, image: Tensor, points: Tensor) -> Tensor:
-        """The image (batch, channels, height, width) as seen through the spline, bilinear, 0 outside."""
+        """Return the image (batch, channels, height, width) seen through the spline, bilinear, 0 outside."""
         return nn.functional.grid_sample(image, self.grid(points), "bilinear", "zeros", align_corners=False)

@@ -82,7 +82,7 @@ class Stacked:
                 self.noise[prefix + name] = self._stacked([m.noise for m in members], name)
 
     def _set(self, name: str) -> Tensors:
-        """A set of every member in whole chunks, with zeros for their sums."""
+        """Return a set of every member, padded to whole chunks, with zeros for their sums."""
         most = max(m.sizes[name] for m in self.members)
         chunk = min(most, max(1, JUDGED[self.device.type] // len(self.members)))
         length = -(-most // chunk) * chunk

@@ -45,7 +45,7 @@ class Together(Stacked):
 
     @contextlib.contextmanager
     def here(self) -> Iterator[None]:
-        """Work on the stream of the batch."""
+        """Run the block on the stream of the batch."""
         with self.members[0].here():
             yield
 
@@ -154,7 +154,7 @@ class Together(Stacked):
 
     @torch.no_grad()
     def evaluate(self) -> None:
-        """Begin to evaluate every set of every member; their ``judged`` waits for it."""
+        """Start the evaluation of every set of every member; their ``judged`` waits for its end."""
         with self.here():
             for name, s in self.sets.items():
                 for part in ("offset", "sums", "counts"):

@@ -132,7 +132,7 @@ class Trained:
         return "" if steps == sorted(set(steps)) and 0 <= max(steps, default=0) <= tensors["at"] else "steps"
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
-        """Put back what ``state`` took out; of a shorter training without the evaluation at its end."""
+        """Restore what ``state`` returned; of a shorter training without the evaluation at its end."""
         member, case = self.member, self.run.case
         if odd := self._odd(tensors):
             file = saved.network_name(case.trunk.hash, self.run.seed)

@@ -149,7 +149,7 @@ class ImageTrainer:
         return self.state()
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
-        """Go on from a state, with those of its networks that are no further than wanted."""
+        """Continue from a state, with those of its networks that are not trained further than wanted."""
         for i, m in enumerate(self.members):
             own = {n.removeprefix(f"{i}."): t for n, t in tensors.items() if n.startswith(f"{i}.")}
             if own and not (own.get("at", torch.zeros(())) > m.run.case.recipe.steps).any():

@@ -156,7 +156,7 @@ class Program:
         self.compiler(name, step)(*self._state(given))
 
     def _state(self, given: object) -> tuple[object, ...]:
-        """Arguments of a step."""
+        """Return the arguments of a step."""
         return self.params, self.slots, self.step, self.settings, given
 
     def _captured(self, name: str, step: Callable[..., object]) -> bool:

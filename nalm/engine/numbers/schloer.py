@@ -67,7 +67,7 @@ class Losses:
         self.epochs: list[Tensor] = []
 
     def add(self, sums: Tensor) -> None:
-        """Take over the sums of an epoch, and set them to 0 for the next."""
+        """Store the sums of an epoch, and set them to 0 for the next."""
         self.epochs.append(sums.to("cpu", copy=True))
         sums.zero_()
 
@@ -90,7 +90,7 @@ class Losses:
         return past | {"losses": settings["losses"].clone()}
 
     def restore(self, tensors: Tensors, settings: Tensors) -> None:
-        """Go on from such a state."""
+        """Continue from the sums that ``state`` returned."""
         if "losses" in settings:
             settings["losses"].copy_(tensors["losses"])
             count = sum(name.startswith("epochs.") for name in tensors)

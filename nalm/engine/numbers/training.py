@@ -47,7 +47,7 @@ class NumberTrainer:
 
     @staticmethod
     def check(case: Case) -> None:
-        """Every case on numbers can be trained."""
+        """Accept every case: all cases on numbers can be trained."""
 
     @staticmethod
     def was_compiled(mode: str) -> bool:

@@ -17,7 +17,7 @@ Rate = Callable[
 
 
 def interpolation(times: np.ndarray, steps: int, width: float = 1.0) -> Tensor:
-    """Weights (times, steps + 1) that read a trajectory off between its steps, by Hermite's cubic.
+    """Return weights (times, steps + 1) that interpolate a trajectory between its steps, by Hermite's cubic.
 
     Slopes at both ends of a step are Euler's own, so that the cubic needs the next step too: within a step,
     u = y0 + a (y1 - y0) + a² (a - 1) ((y2 - y1) - (y1 - y0)).
@@ -35,7 +35,7 @@ def interpolation(times: np.ndarray, steps: int, width: float = 1.0) -> Tensor:
 
 
 def trajectory(rate: Rate, theta: Tensor, start: Tensor, steps: int, width: float = 1.0) -> Tensor:
-    """States (runs, steps + 1, k) from a start (runs, k) on."""
+    """Compute the states (runs, steps + 1, k) from a start (runs, k) on by Euler's method."""
     states = [start.unsqueeze(1)]
     for _ in range(steps):
         states.append(states[-1] + width * rate(theta, states[-1]))
@@ -54,7 +54,7 @@ def jacobians(rate: Rate, theta: Tensor, states: Tensor) -> Tensor:
 
 
 def pulled(rate: Rate, theta: Tensor, states: Tensor, cotangents: Tensor) -> Tensor:
-    """The slope in the parameters of the sum of rates, weighted by cotangents: (runs, n)."""
+    """Compute the slope in the parameters, (runs, n), of the sum of rates weighted by cotangents."""
     back = vjp(lambda p: rate(p, states), theta)[1]
     slope: Tensor = back(cotangents)[0]
     return slope
@@ -67,7 +67,7 @@ def slope(
     pull: Callable[[Tensor, Tensor], Tensor],
     width: float = 1.0,
 ) -> Tensor:
-    """The slope (runs, n) of a number whose slope in each state is ``errors`` (runs, steps + 1, k).
+    """Compute the slope (runs, n) of a number whose slope in each state is ``errors`` (runs, steps + 1, k).
 
     Jacobians of all steps are computed at once, since the states are known; only the adjoint equation
     l = e + (1 + J)' l goes step by step, backwards.

@@ -19,7 +19,7 @@ FLAT = 1e-8  # the largest slope of a minimum
 
 
 def begin(x: Tensor, value: Value) -> State:
-    """The state at a point: nothing remembered, steepest descent; runs that are not finite are done."""
+    """Return the state at a point: no memory, steepest descent; runs that are not finite are done."""
     f, g = value(x)
     runs, n = x.shape
     state = {"x": x.clone(), "f": f.clone(), "g": g.clone(), "direction": -g}
@@ -32,12 +32,12 @@ def begin(x: Tensor, value: Value) -> State:
 
 
 def _first(g: Tensor) -> Tensor:
-    """The length of a first step along the steepest descent."""
+    """Return the length of a first step along the steepest descent."""
     return (1 / g.abs().sum(-1).clamp_min(1e-30)).clamp_max(1.0)
 
 
 def tick(state: State, value: Value, most: int) -> None:
-    """One evaluation of every run that is not done, in place; a run is done after so many accepted steps."""
+    """Evaluate once every run that is not done, in place; a run is done after ``most`` accepted steps."""
     s, done = state, state["done"]
     x = s["x"] + s["step"].unsqueeze(-1) * s["direction"]
     f, g = value(x)
@@ -90,7 +90,7 @@ def _wide(which: Tensor, like: Tensor) -> Tensor:
 
 
 def _remembered(s: State, move: Tensor, turn: Tensor, accept: Tensor) -> tuple[Tensor, Tensor]:
-    """The memory with one more step in front, where one was accepted."""
+    """Return the memory with one more step in front, where one was accepted."""
     pushed = (
         torch.cat([new.unsqueeze(1), s[name][:, :-1]], 1) for name, new in (("moves", move), ("turns", turn))
     )
@@ -102,7 +102,7 @@ def _remembered(s: State, move: Tensor, turn: Tensor, accept: Tensor) -> tuple[T
 
 
 def _direction(g: Tensor, moves: Tensor, turns: Tensor, kept: Tensor) -> Tensor:
-    """The two-loop recursion over what is remembered (Nocedal 1980)."""
+    """Compute the direction by the two-loop recursion over the remembered steps (Nocedal 1980)."""
     products = (moves * turns).sum(-1)
     known = (torch.arange(MEMORY, device=g.device) < kept.unsqueeze(-1)) & (products > 0)
     inverse = torch.where(known, 1 / torch.where(known, products, 1.0), 0.0)

@@ -71,7 +71,7 @@ class SystemTrainer:
 
     @staticmethod
     def check(case: Case) -> None:
-        """Every case of a system can be trained."""
+        """Accept every case: all cases of systems can be trained."""
 
     @staticmethod
     def was_compiled(mode: str) -> bool:

@@ -120,7 +120,7 @@ def bench(
     quick: bool = False,
     show: Callable[[Timing], None] | None = None,
 ) -> list[Timing]:
-    """Take all measurements for one device; ``show`` is called with each."""
+    """Measure everything on one device; ``show`` is called with each measurement."""
     every = torch.get_num_threads()
     threads = [1, every] if device.type == "cpu" and every > 1 else [1]
     modes = [False, True] if device.type == "cpu" and not quick else [True]

@@ -106,7 +106,7 @@ def _of_arrays(rows: Arrays, test: Any) -> Split:
 
 
 def _of_stream(take: "_Drawn | _Stream", test: Any) -> Split:
-    """Take the rows to choose by and to hold out first, then the rows to train on, and others for every block."""
+    """Draw the rows to choose by and to hold out, then the rows to train on, and others for every block."""
     validation, held = take(CHECKED, -2), take(CHECKED, -1)
     return _made(take(POOL, 0), validation, held, test, lambda block: _table(take(POOL, block)))
 

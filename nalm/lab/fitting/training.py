@@ -44,7 +44,7 @@ class Patience:
         return torch.tensor([self.best, self.waited], dtype=torch.float64)
 
     def restore(self, state: torch.Tensor) -> None:
-        """Go on from a part of a state."""
+        """Restore the best error and the count from their part of a state."""
         self.best, self.waited = float(state[0]), int(state[1])
 
 

@@ -49,7 +49,7 @@ class Folds:
         return o.seed, curves["test.confusion"].reshape(2, 10, 10).sum(0)
 
     def missed(self) -> list[str]:
-        """Tell for every fold which digits are read wrongly in most test images, and as which digit."""
+        """Return texts, by fold: which digits are read wrongly in most test images, and as which digit."""
         told = []
         for o, curves in self.runs:
             counts = curves["test.confusion"].reshape(2, 10, 10).sum(0)

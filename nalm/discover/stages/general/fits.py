@@ -110,5 +110,5 @@ def _felt(values: Array, weights: Array) -> Array:
 
 
 def _meets(r: Array, parts: Array) -> bool:
-    """Tell whether a residual is rounding beside what it is the rest of."""
+    """Return whether a residual is no more than rounding of the parts whose difference it is."""
     return bool(np.sqrt(np.mean(r**2)) < MEETS * np.sqrt(np.mean(parts**2)))

@@ -204,7 +204,7 @@ class Meeting(Fits):
 
 
 def _is_product(node: Node) -> bool:
-    """Tell whether an expression is a product of powers of inputs."""
+    """Return whether an expression is a product of powers of inputs."""
     return isinstance(node, Power) and all(isinstance(f, Input) for f in node.factors)
 
 

@@ -34,16 +34,16 @@ class Points(nn.Linear):
         self.register_buffer("home", torch.zeros(2 * POINTS))
 
     def start(self) -> dict[str, Start] | None:
-        """Zero for a transformer that starts as the identity; else as any linear layer."""
+        """Return zeros if the transformer starts as the identity, else None: it starts as a linear layer."""
         shape = tuple(self.weight.shape)
         return {"weight": Constant(shape, 0.0), "bias": Constant(shape[:1], 0.0)} if self.identity else None
 
     def constants(self) -> Tensors:
-        """Set the positions that the layer's outputs are added to."""
+        """Return the positions that the layer's outputs are added to."""
         return {"home": control_points().atanh().flatten().float() * self.identity}
 
     def forward(self, x: Tensor) -> Tensor:
-        """Control points (batch, 16, 2)."""
+        """Return the control points (batch, 16, 2)."""
         return torch.tanh(super().forward(x) + self.home).unflatten(-1, (POINTS, 2))
 
 
@@ -61,7 +61,7 @@ class Localiser(nn.Module):
         self.fc1, self.points = nn.Linear(320, 32), Points(32, identity)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Control points (batch, 16, 2) for images (batch, 2, 42, 42)."""
+        """Return the control points (batch, 16, 2) for images (batch, 2, 42, 42)."""
         x = T.avg_pool2d(x.to(self.precision), 2)
         x = T.max_pool2d(convolved(self.conv1, x), 2)
         x = convolved(self.conv2, x).flatten(1).float()
@@ -83,11 +83,11 @@ class ColourReader(TwoDigitReader):
         self.arithmetic = Network(layers, 2)
 
     def seen(self, images: Tensor) -> Tensor:
-        """The images as each localiser shows them, (batch, 2 localisers, 2 channels, 42, 42)."""
+        """Return the images as each localiser shows them, (batch, 2 localisers, 2 channels, 42, 42)."""
         return torch.stack([self.plate(images, find(images)) for find in self.localisers], 1)
 
     def read(self, images: Tensor) -> Tensor:
-        """Digits (batch, 2) on images (batch, 2, 42, 42)."""
+        """Return the digits (batch, 2) that are read from images (batch, 2, 42, 42)."""
         logits = self.reader(T.avg_pool2d(self.seen(images).flatten(0, 1), 2))
         return softargmax(logits, self.first).unflatten(0, (-1, 2))
 
@@ -98,18 +98,18 @@ class Colours(Pairs):
     task: config.Colour
 
     def network(self, precision: torch.dtype) -> nn.Module:
-        """Two localisers, a classifier, then the case's layers."""
+        """Return two localisers and a classifier, followed by the case's layers."""
         return ColourReader(self.case.model, self.first, self.task.identity, precision)
 
     def sets(self, seed: int, pictures: Resident) -> dict[str, Tensor]:
-        """As for two images side by side; a part of the training samples is held out, and evaluated too."""
+        """Return sets as for images side by side, and a part of the training samples as ``validation``."""
         sets = super().sets(seed, pictures)
         kept, out = (torch.from_numpy(places) for places in split(len(sets["train"]), self.task.validation))
         train = sets["train"][kept]
         return sets | {"train": train, "seen": self.some(train), "validation": sets["train"][out]}
 
     def inputs(self, images: Tensor, key: Tensor, step: Tensor) -> Tensor:
-        """Each image at a pose of its own, normalised: (batch, 2, 42, 42)."""
+        """Return each image at a pose of its own, normalised: (batch, 2, 42, 42)."""
         count = len(images) * 2
         position = torch.arange(count * DRAWS, dtype=torch.int32, device=images.device)
         drawn = poses(draws.bits(key, step, position).reshape(count, DRAWS))

@@ -32,14 +32,14 @@ class Pairs:
 
     @staticmethod
     def check(case: Case) -> None:
-        """Every model fits: its inputs are the two digits."""
+        """Accept every model: its inputs are the two digits."""
 
     def network(self, precision: torch.dtype) -> nn.Module:
-        """A classifier for both images, then the case's layers."""
+        """Return a classifier for both images, followed by the case's layers."""
         return Pair(self.case.model, self.first, precision)
 
     def sets(self, seed: int, pictures: Resident) -> dict[str, Tensor]:
-        """Training pairs on training images, test pairs on test images; of the former a part is evaluated."""
+        """Return training pairs on training images, some of them to evaluate, test pairs on test images."""
         places = [[pictures.where(d, test) for d in range(10)] for test in (False, True)]
         width = 10 - self.first
         out = set(held_out(width**2, self.task.folds, seed % self.task.folds).tolist())
@@ -56,20 +56,20 @@ class Pairs:
 
     @staticmethod
     def some(train: Tensor) -> Tensor:
-        """The training samples that are evaluated."""
+        """Return the training samples that are evaluated."""
         return train[:: -(-len(train) // SEEN)]
 
     def inputs(self, images: Tensor, key: Tensor, step: Tensor) -> Tensor:
-        """The images, normalised."""
+        """Return the images, normalised."""
         return normalised(images)
 
     def target(self, digits: Tensor) -> Tensor:
-        """The operation on the digits."""
+        """Return the result of the operation on the digits."""
         result: Tensor = self.operation.formula(*digits.float().unbind(-1))
         return result.unsqueeze(-1)
 
     def judged(self, output: Tensor, read: Tensor, digits: Tensor) -> tuple[Tensor, Tensor]:
-        """Right or not, in every sense; and both confusion matrices."""
+        """Return which outputs and digits are right, squared errors, and both confusion matrices."""
         output, target = output[:, 0].double(), self.target(digits)[:, 0].double()
         right = [
             output == target,
@@ -85,5 +85,5 @@ class Pairs:
         return torch.stack([r.double() for r in right], -1), hit.flatten(1).double()
 
     def error(self, means: dict[str, float], test: bool) -> float:
-        """The share of outputs that are not right, in the sense of the case."""
+        """Return the share of outputs that are not right, in the sense of the case."""
         return 1 - means[f"{'test' if test else 'seen'}.output.{self.task.exact}"]

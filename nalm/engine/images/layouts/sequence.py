@@ -43,7 +43,7 @@ def permuted(digits: npt.NDArray[np.int64], first: int, seed: int) -> Indices:
 
 
 def cut(order: Tensor, length: int) -> Tensor:
-    """Consecutive sequences of a length, (sequences, length).
+    """Cut an order into consecutive sequences of a length, (sequences, length); leave out the rest.
 
     >>> cut(torch.tensor([4, 2, 9, 7, 1]), 2).tolist()
     [[4, 2], [9, 7]]
@@ -66,7 +66,7 @@ def amounts(operation: str, digits: Tensor) -> Tensor:
 
 
 def along(loop: Loop, values: Tensor, lengths: Sequence[int]) -> Tensor:
-    """The running result at each of the values (n, in) when they are cut into sequences: (lengths, n, out).
+    """Return the running results of the values (n, in) when they are cut into sequences: (lengths, n, out).
 
     All lengths take their steps together; the longest come first, so that those still going on are the first rows.
     What is left over stays 0.
@@ -93,7 +93,7 @@ class Regressor(nn.Module):
         self.fc1, self.fc2 = nn.Linear(800, 500), nn.Linear(500, outputs)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Numbers (batch, outputs) of images (batch, 1, 28, 28)."""
+        """Return the numbers (batch, outputs) that are read from images (batch, 1, 28, 28)."""
         x = T.max_pool2d(convolved(self.conv1, x), 2)
         x = T.max_pool2d(convolved(self.conv2, x), 2).flatten(1)
         y: Tensor = self.fc2(torch.relu(self.fc1(x)))
@@ -123,12 +123,12 @@ class Reading(nn.Module):
         return values.unflatten(0, images.shape[:2])
 
     def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
-        """Of a long row of images (1, n, 28, 28) the running results (1, lengths, n, out), and what was read."""
+        """Return running results (1, lengths, n, out) for images (1, n, 28, 28), and the values read."""
         values = self.read(images)
         return along(self.loop, values[0], self.lengths).unsqueeze(0), values
 
     def penalised(self, images: Tensor, names: Sequence[str]) -> tuple[Tensor, Tensors]:
-        """Results after every image, or of counts the last, (batch, results); and the penalties of the cell."""
+        """Return results after every image, for counts the last, (batch, results); and the penalties."""
         loop, values = self.loop, self.read(images)
         if loop.unit.noisy:  # as many draws as steps in every step of training
             loop.unit.noise.counter = loop.unit.noise.counter * values.shape[-2]
@@ -169,11 +169,11 @@ class Sequences:
         )
 
     def network(self, precision: torch.dtype) -> nn.Module:
-        """The network, in float32 whatever the precision: results are compared with those of a reference."""
+        """Return the network, always in float32: its results are compared with those of a reference."""
         return Reading(self.case.model, self.case.inputs, self.case.operation, self.task.lengths)
 
     def sets(self, seed: int, pictures: Resident) -> dict[str, Tensor]:
-        """Training sequences; and all images for validation, and for the test, in one long row each."""
+        """Return training sequences, and all images for validation and for the test in one long row each."""
         digits, trained = pictures.digits.cpu().numpy(), int(pictures.trained * TRAINED)
         parts = (
             (slice(0, trained), training_seed(seed)),
@@ -190,18 +190,18 @@ class Sequences:
         }
 
     def inputs(self, images: Tensor, key: Tensor, step: Tensor) -> Tensor:
-        """The images, normalised."""
+        """Return the images, normalised."""
         return normalised(images)
 
     def target(self, digits: Tensor) -> Tensor:
-        """The right results for true digits (batch, time)."""
+        """Return the right results for true digits (batch, time)."""
         found = amounts(self.case.operation, digits)
         return (found[..., -1, :] if self.case.operation == "count" else found.flatten(-2)).float()
 
     def judged(self, output: Tensor, read: Tensor, digits: Tensor) -> tuple[Tensor, Tensor]:
-        """By length: the squared error over all steps, and the share of sequences whose last result rounds right.
+        """Return by length the squared error of all steps and the share of last results that round right.
 
-        Squares are of float64: products of twenty digits have ten places and more.
+        Squares are computed in float64: products of twenty digits have ten places and more.
         """
         found = []
         for i, length in enumerate(self.task.lengths):
@@ -214,5 +214,5 @@ class Sequences:
         return torch.stack(found).unsqueeze(0), output.new_zeros(1, 0).double()
 
     def error(self, means: dict[str, float], test: bool) -> float:
-        """The squared error at the length of training."""
+        """Return the squared error at the length of training."""
         return means[f"{'test' if test else 'validation'}.{self.task.length}.error"]
