@@ -106,9 +106,10 @@ HOPPER = 9  # the first number of a compute capability
 
 
 def fastest(device: str, precision: str) -> str:
-    """Return the name of the form to use; without a Hopper GPU, or a Triton that is new enough, one of torch's own."""
+    """Return the name of the form to use; without a Hopper GPU or without Triton one of torch's own."""
     wanted = FASTEST.get((device, precision), "each")
-    return "each" if wanted == "fused" and not (_is_hopper() and _has_descriptors()) else wanted
+    kernels_run = _is_hopper() and importlib.util.find_spec("triton") is not None
+    return "each" if wanted == "fused" and not kernels_run else wanted
 
 
 def _is_hopper() -> bool:
@@ -121,14 +122,6 @@ def _is_hopper() -> bool:
     if torch.version.hip is not None or not torch.cuda.is_available():  # AMD counts its GPUs as 9.x too
         return False
     return torch.cuda.get_device_capability()[0] == HOPPER
-
-
-def _has_descriptors() -> bool:
-    """Return whether there is a Triton with descriptors of tensors, which the kernels of the gradients use."""
-    try:
-        return importlib.util.find_spec("triton.tools.tensor_descriptor") is not None
-    except ImportError:
-        return False
 
 
 def form(name: str) -> Form:

@@ -17,9 +17,14 @@ def kept(words: Tensor, halvings: int, count: int) -> Tensor:
     return stay.flatten(-2)[..., :count]
 
 
+def feature_words(draw: Draw, images: int) -> Tensor:
+    """Return the words that decide over the features of images, (runs, images, 9, 64): each over 16 of a channel."""
+    keys, step = draw
+    image, channel, group = (torch.arange(n, dtype=torch.int32, device=keys.device) for n in (images, 64, 9))
+    position = image.view(-1, 1, 1) * (64 * 9) + channel * 9 + group.unsqueeze(-1)
+    return draws.bits(keys, step, position)
+
+
 def kept_features(draw: Draw, images: int) -> Tensor:
     """Return which features of the images stay, (runs, images, 64 x 144), channel by channel."""
-    keys, step = draw
-    count = images * 64 * 144
-    position = torch.arange(count * HALVINGS // 32, dtype=torch.int32, device=keys.device)
-    return kept(draws.bits(keys, step, position), HALVINGS, count).unflatten(-1, (images, -1))
+    return kept(feature_words(draw, images).mT.flatten(2), HALVINGS, 64 * 144)

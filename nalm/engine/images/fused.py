@@ -4,24 +4,31 @@ Here is how weights are packed for the operators, in how many parts gradients ar
 """
 
 import functools
-import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn import functional as T
 
-from nalm.engine.images import operators
-from nalm.engine.images.dropped import SCALE, Draw
+from nalm.engine.images import operators, operators_back
+from nalm.engine.images.dropped import SCALE, Draw, feature_words
 from nalm.engine.images.operators import first_convolution, pooled_convolution
 from nalm.engine.images.readers import affine
 
 Tensors = dict[str, Tensor]
-# parts over which gradients are summed on a GPU: one of SPLITS for the second convolution, PARTS for the first
-SPLITS, PARTS = range(8, 17), 169
-GROUP = 64  # images whose gradients are summed one by one for the second bias
-CELLS = 13 * 13  # pooled pixels of an image, with a row and a column of zeros before them
-COLUMNS = 4 * 4 + 1  # inputs that a block of 2 x 2 pixels sees, and a one for the bias
+# parts over which gradients are summed on a GPU: of the second convolution, of the first, and of the second's bias
+SPLITS, FIRST_SPLITS, PARTS = range(3, 17), (5, 8, 11, 16, 22, 26, 33, 44, 66), 144
+BLOCKS = 13 * 13  # of 2 x 2 outputs of the first convolution
+COLUMNS = 4 * 4 + 2  # inputs that a block of 2 x 2 pixels sees, a one for the bias, and the sum
+
+
+class Ink(NamedTuple):
+    """Where images have ink: see ``operators.inked``."""
+
+    cells: Tensor
+    blocks: Tensor
+    totals: Tensor
 
 
 def packed(weight: Tensor) -> Tensor:
@@ -51,51 +58,77 @@ def unpacked(gradient: Tensor) -> Tensor:
     return both.permute(0, 4, 3, 1, 2)
 
 
-def unpacked_first(gradient: Tensor) -> tuple[Tensor, Tensor]:
-    """Compute gradients of the first kernels and their bias from those of a block of 2 x 2, (runs, 4 x 32, 17)."""
+def unpacked_first(gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Compute gradients of the first kernels and their bias from those of a block of 2 x 2, (runs, 4 x 32, 18).
+
+    The third result is the sum of the gradients of the outputs with ink, (runs, 32).
+    """
     blocks = gradient.unflatten(1, (2, 2, 32))
     seen = blocks[..., :16].unflatten(-1, (4, 4))
     parts = [seen[:, y, x, :, y : y + 3, x : x + 3] for y in range(2) for x in range(2)]
-    return torch.stack(parts).sum(0).unsqueeze(2), blocks[..., 16].sum((1, 2))
+    return torch.stack(parts).sum(0).unsqueeze(2), *blocks[..., 16:].sum((1, 2)).unbind(-1)
 
 
-def unpooled(h: Tensor, w: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
-    """Compute the gradient before the pooling, (runs x n x 13 x 13, 4 x 64), and sums in parts, (runs, parts, 64)."""
-    parts = CELLS * math.ceil(h.shape[1] / GROUP) if h.is_cuda else 1
-    return operators.unpooled(h, w, which, CELLS, parts)
+def unpooled(g: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
+    """Return gradients before the pooling, (runs x n x 144, 4 x 64), and sums in parts, (runs, parts, 2, 64)."""
+    return operators_back.unpooled(g, which, PARTS if g.is_cuda else 1)
 
 
-def first_gradient(u: Tensor, w: Tensor, x: Tensor, images: Tensor) -> Tensor:
-    """Compute gradients of the first convolution in parts that are still to be added, (runs, parts, 4 x 32, 17)."""
-    return operators.first_gradient(u, w, x, images, PARTS if x.is_cuda else 1, COLUMNS)
+def first_gradient(u: Tensor, w: Tensor, x: Tensor, images: Tensor, ink: Ink) -> Tensor:
+    """Compute gradients of the first convolution in parts that are still to be added, (runs, parts, 4 x 32, 18)."""
+    choices = list(FIRST_SPLITS) if x.is_cuda else [1]
+    return operators_back.first_gradient(u, w, x, images, ink.blocks, ink.totals, choices, COLUMNS)
 
 
-def weight_gradient(u: Tensor, x: Tensor) -> Tensor:
+def weight_gradient(u: Tensor, x: Tensor, ink: Ink) -> Tensor:
     """Compute the gradient of the packed weights in parts that are still to be added, (runs, parts, 3, 128, 128)."""
-    return operators.weight_gradient(u, x, list(SPLITS) if x.is_cuda else [1])
+    return operators_back.weight_gradient(u, x, ink.cells, ink.totals, list(SPLITS) if x.is_cuda else [1])
+
+
+def _blank(first: Tensor, ink: Ink) -> Tensor:
+    """Return the first convolution's outputs (runs, 32) where it sees only the background: in the last block.
+
+    If that has ink, all have, and the outputs are not needed.
+    """
+    image, place = ink.blocks[:, -1].long() // BLOCKS, ink.blocks[:, -1].long() % BLOCKS
+    run = torch.arange(len(first), device=first.device)
+    return first[run, image, place // 13 * 2, place % 13 * 2]
 
 
 def hidden(weights: Tensors, images: Tensor, draw: Draw | None) -> tuple[Tensor, Callable[[Tensor], Tensors]]:
     """Return the outputs (runs, n, 128) of the linear layer of images, and what pulls a gradient to the weights.
 
-    Features stay pixel by pixel, as they are computed, and the columns of the linear layer are permuted.
+    Features stay pixel by pixel, as they are computed, and the columns of the linear layer are permuted. Where only
+    the background is seen, every place of a run has the same inputs and outputs, ``still`` and ``flat``.
     """
     w1, w2 = weights["conv1.weight"].flatten(2).mT, weights["conv2.weight"].to(images.dtype)
     nine_and_one = torch.cat([w1, weights["conv1.bias"].unsqueeze(1)], 1)
-    first = first_convolution(images, T.pad(nine_and_one, (0, 0, 0, 6)).to(images.dtype))
-    keys, step = draw or (None, None)
-    found, which = pooled_convolution(first, packed(w2), weights["conv2.bias"], keys, step)
+    ten = T.pad(nine_and_one, (0, 0, 0, 6)).to(images.dtype)
+    ink, background = Ink(*operators.inked(images)), images[:, 0, 0, 0].float().unsqueeze(-1)
+    first = first_convolution(images, ten)
+    still = _blank(first, ink).float()
+    whole = w2.float().sum((3, 4))  # of an output and an input that is the same everywhere
+    flat = (whole * still.unsqueeze(1)).sum(-1) + weights["conv2.bias"]
+    words = None if draw is None else feature_words(draw, images.shape[1])
+    found, which = pooled_convolution(
+        first, packed(w2), weights["conv2.bias"], flat, ink.cells, ink.totals, words
+    )
     columns = weights["fc1.weight"].to(images.dtype).unflatten(2, (64, 144)).mT.flatten(2)
     scale = 1 if draw is None else SCALE  # of what was kept, and so of its gradient
 
     def pull(gradient: Tensor) -> Tensors:
-        u, sums = unpooled(gradient, columns, which)
-        w, b = unpacked_first(first_gradient(u, packed_back(w2), first, images).sum(1) * scale)
+        u, parts = unpooled(torch.bmm(gradient, columns), which)
+        every, blank = parts.sum(1).unbind(1)  # sums of the gradients of the second convolution, (runs, 64)
+        w, b, inked = unpacked_first(first_gradient(u, packed_back(w2), first, images, ink).sum(1))
+        # what the first convolution's outputs get in all, less what those with ink do
+        rest = torch.where(still > 0, (every.unsqueeze(-1) * whole).sum(1) - inked, 0)
+        kernels = unpacked(added(weight_gradient(u, first, ink)))
+        kernels = kernels + (blank.unsqueeze(-1) * still.unsqueeze(1)).view(*kernels.shape[:3], 1, 1)
         return {
-            "conv1.weight": w,
-            "conv1.bias": b,
-            "conv2.weight": unpacked(added(weight_gradient(u, first)) * scale),
-            "conv2.bias": sums.sum(1) * scale,
+            "conv1.weight": (w + (rest * background).view(*rest.shape, 1, 1, 1)) * scale,
+            "conv1.bias": (b + rest) * scale,
+            "conv2.weight": kernels * scale,
+            "conv2.bias": every * scale,
             "fc1.weight": torch.bmm(gradient.mT, found.flatten(2)).unflatten(2, (144, 64)).mT.flatten(2),
             "fc1.bias": gradient.float().sum(1),
         }

@@ -10,22 +10,17 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from nalm import draws
 
-FIRST, SECOND = tl.constexpr(draws.FIRST), tl.constexpr(draws.SECOND)
-STEP, GOLDEN = tl.constexpr(draws.STEP), tl.constexpr(draws.GOLDEN)
-
-
-def configs(*sizes: tuple[int, int, int]) -> list[triton.Config]:
-    """Return settings to choose from: rows of a block, warps, and how many loads run ahead.
+def configs(*sizes: tuple[int, int, int, int | None]) -> list[triton.Config]:
+    """Return settings to choose from: rows of a block, warps, how many loads run ahead, and registers at most.
 
     Kept are those that are fastest on an H200 with 50 runs x 256 images in bfloat16, and those with less shared memory:
     float32 needs twice as much, and other GPUs have less of it. What is fastest depends on how many runs there are.
     """
-    return [triton.Config({"block": r}, num_warps=w, num_stages=s) for r, w, s in sizes]
+    return [triton.Config({"block": r}, num_warps=w, num_stages=s, maxnreg=m) for r, w, s, m in sizes]
 
 
-@triton.autotune(configs((64, 2, 1), (128, 4, 1)), key=["many", "runs"])
+@triton.autotune(configs((64, 2, 1, None), (128, 4, 1, None)), key=["many", "runs"])
 @triton.jit
 def _first(x, w, y, many, runs, block: tl.constexpr, precision: tl.constexpr):
     """Compute the positive part of the first convolution; the tenth of a pixel's inputs is 1, for the bias."""
@@ -45,41 +40,10 @@ def _first(x, w, y, many, runs, block: tl.constexpr, precision: tl.constexpr):
 
 
 @triton.jit
-def _mix(x):
-    """Scramble int32 values as ``draws.mix`` does."""
-    x = (x ^ ((x >> 16) & 0xFFFF)) * FIRST
-    x = (x ^ ((x >> 15) & 0x1FFFF)) * SECOND
-    return x ^ ((x >> 16) & 0xFFFF)
-
-
-@triton.jit
-def _kept(keys, step, begin, block: tl.constexpr):
-    """Decide which of ``block`` pooled pixels x 64 channels are kept, as ``Dropout`` does, by ``draws.hashed`` words.
-
-    A word decides over 16 pixels of a channel, and 16 divides the 144 pixels of an image.
-    """
-    one, two = tl.load(keys), tl.load(keys + 1)
-    offset = _mix(tl.load(step) * STEP + one)
-    factor = _mix(offset ^ two) | 1
-    group = begin // 16 + tl.arange(0, block // 16)
-    word = (group // 9 * 576 + group % 9)[:, None] + tl.arange(0, 64)[None, :] * 9
-    word = _mix((((word ^ two) * GOLDEN) ^ offset) * factor + two)
-    word = tl.reshape(tl.broadcast_to(word[:, None, :], [block // 16, 16, 64]), [block, 64])
-    return ((word >> (tl.arange(0, block) % 16 * 2)[:, None]) & 3) != 0
-
-
-@triton.autotune(configs((64, 4, 2), (128, 8, 2), (128, 8, 3)), key=["many", "runs"])
-@triton.jit
-def _forward(x, w, b, keys, step, y, which, many, runs, block: tl.constexpr, precision: tl.constexpr):
-    """Compute pooled pixels, and which of its four pixels each of them is; 4 if none is positive, or it is left out."""
-    run = tl.program_id(1).to(tl.int64)
-    row = tl.program_id(0) * block + tl.arange(0, block)
-    inside = (row < many)[:, None]
-    image, place = row // 144, row % 144
-    k, n = tl.arange(0, 32), tl.arange(0, 128)
-    pixel = image * 676 + place // 12 * 52 + place % 12 * 2
-    seen = x + run * (many // 144 * 676 * 32) + pixel[:, None] * 32 + k[None, :]
-    kernel = w + run * (3 * 128 * 128) + k[:, None] * 128 + n[None, :]
+def _pooled(x, kernel, bias, pixel, inside, block: tl.constexpr, precision: tl.constexpr):
+    """Return the largest of the four outputs of pooled pixels, and which of them it is."""
+    seen = x + pixel[:, None] * 32 + tl.arange(0, 32)[None, :]
+    inside = inside[:, None]
     top = tl.zeros([block, 128], tl.float32)
     low = tl.zeros([block, 128], tl.float32)
     for i in range(4):  # pixels of a row; both rows of outputs share what they read
@@ -103,16 +67,46 @@ def _forward(x, w, b, keys, step, y, which, many, runs, block: tl.constexpr, pre
     source = tl.where(three > best, 2, source)
     best = tl.maximum(best, three)
     source = tl.where(four > best, 3, source)
-    best = tl.maximum(best, four)
-    c = tl.arange(0, 64)
-    best += tl.load(b + run * 64 + c).to(tl.float32)[None, :]
-    if keys is not None:
-        kept = _kept(keys + run * 2, step, tl.program_id(0) * block, block)
+    return tl.maximum(best, four) + bias, source
+
+
+@triton.jit
+def _write(best, source, words, y, which, cell, inside, c):
+    """Leave pooled pixels out as ``Dropout`` does, and write their positive part and where it comes from."""
+    if words is not None:
+        word = tl.load(words + (cell // 16 * 64)[:, None] + c[None, :], mask=inside[:, None], other=0)
+        kept = ((word >> (cell % 16 * 2)[:, None]) & 3) != 0
         best = tl.where(kept, best * (4 / 3), 0.0)
-    source = tl.where(best > 0, source, 4)
-    begin, out = run * many * 64, row[:, None] * 64 + c[None, :]
-    tl.store(y + begin + out, tl.maximum(best, 0.0).to(y.dtype.element_ty), mask=inside)
-    tl.store(which + begin + out, source.to(tl.int8), mask=inside)
+    out = (cell * 64)[:, None] + c[None, :]
+    tl.store(y + out, tl.maximum(best, 0.0).to(y.dtype.element_ty), mask=inside[:, None])
+    tl.store(which + out, tl.where(best > 0, source, source & 8 | 4).to(tl.int8), mask=inside[:, None])
+
+
+@triton.autotune(configs((64, 4, 2, None), (128, 8, 2, None), (128, 8, 3, None)), key=["many", "runs"])
+@triton.jit
+def _forward(
+    x, w, b, flat, cells, totals, words, y, which, many, runs, block: tl.constexpr, precision: tl.constexpr
+):
+    """Compute pooled pixels, and which of its four pixels each is, as ``operators.pooled_convolution`` describes."""
+    run, begin = tl.program_id(1).to(tl.int64), tl.program_id(0) * block
+    at, c = begin + tl.arange(0, block), tl.arange(0, 64)
+    inside, count = at < many, tl.load(totals + run * 2)
+    cell = tl.load(cells + run * many + at, mask=inside, other=0)
+    out = run * many * 64
+    if words is not None:
+        words += run * (many // 16) * 64
+    if begin < count:
+        image, place = cell // 144, cell % 144
+        pixel = image * 676 + place // 12 * 52 + place % 12 * 2
+        kernel = w + run * (3 * 128 * 128) + tl.arange(0, 32)[:, None] * 128 + tl.arange(0, 128)[None, :]
+        bias = tl.load(b + run * 64 + c).to(tl.float32)[None, :]
+        x += run * (many // 144 * 676 * 32)
+        best, source = _pooled(x, kernel, bias, pixel, inside, block, precision)
+        source = tl.where((at < count)[:, None], source, 8)
+        _write(best, source, words, y + out, which + out, cell, inside, c)
+    else:
+        best = tl.zeros([block, 64], tl.float32) + tl.load(flat + run * 64 + c)[None, :]
+        _write(best, tl.full([block, 64], 8, tl.int32), words, y + out, which + out, cell, inside, c)
 
 
 def precision() -> str:
@@ -129,13 +123,21 @@ def first(x: Tensor, w: Tensor, y: Tensor) -> None:
 
 
 def pooled(
-    x: Tensor, w: Tensor, b: Tensor, draw: tuple[Tensor, Tensor] | None, y: Tensor, which: Tensor
+    x: Tensor,
+    w: Tensor,
+    b: Tensor,
+    flat: Tensor,
+    lists: tuple[Tensor, Tensor],
+    words: Tensor | None,
+    y: Tensor,
+    which: Tensor,
 ) -> None:
     """Fill y and which (runs, n, 144, 64) from inputs (runs, n, 26, 26, 32) and packed weights (runs, 3, 128, 128).
 
-    ``draw`` are the keys (runs, 2) of the dropout and the step; None leaves nothing out.
+    ``flat`` (runs, 64) is what pixels without ink are; lists are the pixels and how many have ink; ``words`` say what
+    the dropout keeps, None that it keeps all.
     """
-    many, (keys, step) = x.shape[1] * 144, draw or (None, None)
+    many, (cells, totals) = x.shape[1] * 144, lists
     _forward[lambda meta: (triton.cdiv(many, meta["block"]), len(x))](
-        x, w, b, keys, step, y, which, many, len(x), precision=precision()
+        x, w, b, flat, cells, totals, words, y, which, many, len(x), precision=precision()
     )

@@ -8,140 +8,128 @@ The number of runs decides into how many parts sums are divided, and so in which
 import triton
 import triton.language as tl
 from torch import Tensor
-from triton.tools.tensor_descriptor import TensorDescriptor
 
-from nalm.engine.images.fused import GROUP
 from nalm.engine.images.kernels import configs, precision
 
 
 @triton.jit
-def _unpool(h, w, which, u, sums, images, block: tl.constexpr, precision: tl.constexpr):
-    """Write gradients before the pooling, 4 x 64 of one pooled pixel of a block of images, and their sums.
-
-    A row and a column of zeros lie before every image, so that a pixel's neighbours are at the same distance from it
-    everywhere. The gradient of the pooled pixel itself is a product with 64 columns of the linear layer behind it.
-    """
-    place, run = tl.program_id(0), tl.program_id(2).to(tl.int64)
-    py, px = place // 13 - 1, place % 13 - 1
-    pixel = tl.maximum(py, 0) * 12 + tl.maximum(px, 0)
-    row = tl.program_id(1) * block + tl.arange(0, block)
-    k, c = tl.arange(0, 128), tl.arange(0, 64)
-    inside = (row < images)[:, None]
-    at = which + run * images * 9216 + (row[:, None] * 9216 + pixel * 64 + c[None, :])
-    pooled = (row < tl.where((py >= 0) & (px >= 0), images, 0))[:, None]
-    source = tl.load(at, mask=pooled, other=4)
-    above = tl.load(h + run * images * 128 + (row[:, None] * 128 + k[None, :]), mask=inside, other=0.0)
-    column = tl.load(w + run * (128 * 9216) + (k[:, None] * 9216 + pixel * 64 + c[None, :]))
-    value = tl.dot(above, column, input_precision=precision).to(u.dtype.element_ty)
-    out = u + run * images * (169 * 256) + (row[:, None] * (169 * 256) + place * 256 + c[None, :])
-    for i in tl.static_range(4):
-        tl.store(out + i * 64, tl.where(source == i, value, 0.0).to(value.dtype), mask=inside)
-    total = tl.sum(tl.where(source < 4, value, 0.0).to(tl.float32), 0)
-    part = (run * tl.num_programs(1) + tl.program_id(1)) * 169 + place
-    tl.store(sums + part * 64 + c, total)
-
-
-def _set_boxes(arguments) -> None:
-    """Set how much of each tensor one load takes, which depends on the settings."""
-    arguments["u"].block_shape = [arguments["block"], arguments["deep"]]
-    arguments["w"].block_shape = [arguments["deep"], 64]
+def _unpool(g, which, u, sums, many, size, block: tl.constexpr):
+    """Write gradients before the pooling, 4 x 64 of a pooled pixel with ink, and sums, over a share of the pixels."""
+    part, run, c = tl.program_id(0), tl.program_id(1).to(tl.int64), tl.arange(0, 64)
+    c = (
+        c // 8 * 8 + c % 8
+    )  # taken for groups of eight: so both loads are divided among threads in the same way
+    g, which, u = g + run * many * 64, which + run * many * 64, u + run * many * 256
+    every = tl.zeros([block, 64], tl.float32)
+    blank = tl.zeros([block, 64], tl.float32)
+    for start in range(part * size, tl.minimum(part * size + size, many), block):
+        row = start + tl.arange(0, block)
+        inside = row < tl.minimum(part * size + size, many)
+        at = row[:, None] * 64 + c[None, :]
+        source = tl.load(which + at, mask=inside[:, None], other=12).to(tl.int32)
+        value = tl.load(g + at, mask=inside[:, None], other=0.0)
+        ink = tl.load(which + row * 64, mask=inside, other=12) < 8
+        out = u + row[:, None] * 256 + c[None, :]
+        for i in tl.static_range(4):
+            tl.store(out + i * 64, tl.where(source == i, value, 0.0).to(value.dtype), mask=ink[:, None])
+        every += tl.where(source & 4 == 0, value.to(tl.float32), 0.0)
+        blank += tl.where(source == 8, value.to(tl.float32), 0.0)
+    sums += (run * tl.num_programs(0) + part) * 128 + c
+    tl.store(sums, tl.sum(every, 0))
+    tl.store(sums + 64, tl.sum(blank, 0))
 
 
-def _boxes(*sizes: tuple[int, int, int, int]) -> list[triton.Config]:
-    return [
-        triton.Config({"block": r, "deep": d}, num_warps=w, num_stages=s, pre_hook=_set_boxes)
-        for r, d, w, s in sizes
-    ]
-
-
-@triton.autotune(_boxes((128, 32, 8, 2), (64, 32, 4, 2)), key=["many", "runs"])
+@triton.autotune(configs((128, 4, 4, None), (64, 4, 4, 168), (64, 4, 2, None)), key=["images", "runs"])
 @triton.jit
 def _inputs(
-    u,
-    w,
-    x,
-    pictures,
-    out,
-    many,
-    runs,
-    size: tl.constexpr,
-    block: tl.constexpr,
-    deep: tl.constexpr,
-    precision: tl.constexpr,
+    u, w, x, pictures, blocks, totals, out, images, runs, block: tl.constexpr, precision: tl.constexpr
 ):
-    """Compute gradients of the first convolution over one part of the blocks of 2 x 2 of its pixels.
+    """Compute gradients of the first convolution over a share of the blocks of 2 x 2 of its pixels that have ink.
 
-    Those of a block's two rows are products of the pooled pixels around it and of weights; u and w are descriptors.
+    Those of a block's two rows are products of weights and of the pooled pixels around it, with blocks as columns.
     Where a pixel is positive, they are multiplied with the 16 inputs that the block sees, and with a one for the bias.
+    The last column of the result is their sum, positive or not. One loop takes the steps of all blocks, so that loads
+    for the next ones run ahead.
     """
-    part, run = tl.program_id(0), tl.program_id(1)
-    n, j = tl.arange(0, 64), tl.arange(0, 32)
-    x += run.to(tl.int64) * (many // 169 * 676 * 32)
-    pictures += run.to(tl.int64) * (many // 169 * 784)
-    above = tl.zeros([64, 32], tl.float32)
-    below = tl.zeros([64, 32], tl.float32)
-    for start in tl.range(0, size, block, num_stages=1):
-        begin = part * size + start
-        top = tl.zeros([block, 64], tl.float32)
-        low = tl.zeros([block, 64], tl.float32)
-        for i in range(256 // deep):
-            left, at = i // (128 // deep), i % (128 // deep) * deep
-            near, tap = run * many + begin + left, run * 768 + left * 128 + at
-            a0, w2 = u.load([near, at]), w.load([tap + 512, 0])
-            a1, w1 = u.load([near, at + 128]), w.load([tap + 256, 0])
-            a2, w0 = u.load([near + 13, at]), w.load([tap, 0])
-            a3 = u.load([near + 13, at + 128])
-            top = tl.dot(a0, w2, top, input_precision=precision)
-            low = tl.dot(a1, w2, low, input_precision=precision)
-            top = tl.dot(a1, w1, top, input_precision=precision)
-            low = tl.dot(a2, w1, low, input_precision=precision)
-            top = tl.dot(a2, w0, top, input_precision=precision)
-            low = tl.dot(a3, w0, low, input_precision=precision)
-        row = begin + tl.arange(0, block)
-        inside = ((row < many) & (start + tl.arange(0, block) < size))[:, None]
-        image, place = row // 169, row % 169
-        by, bx = place // 13, place % 13
-        own = ((image * 676 + by * 52 + bx * 2) * 32)[:, None] + n[None, :]
-        alive = tl.load(x + own, mask=inside, other=0.0) > 0
-        top = tl.where(alive, top, 0.0).to(w.dtype)
-        alive = tl.load(x + own + 832, mask=inside, other=0.0) > 0
-        low = tl.where(alive, low, 0.0).to(w.dtype)
-        window = (image * 784 + by * 56 + bx * 2)[:, None] + (j // 4 * 28 + j % 4)[None, :]
-        seen = tl.load(pictures + window, mask=inside & (j < 16)[None, :], other=0.0)
-        seen = tl.where((j == 16)[None, :], 1.0, seen).to(w.dtype)
-        above = tl.dot(tl.trans(top), seen, above, input_precision=precision)
-        below = tl.dot(tl.trans(low), seen, below, input_precision=precision)
-    found = out + (run.to(tl.int64) * tl.num_programs(0) + part) * 2176 + n[:, None] * 17 + j[None, :]
-    tl.store(found, above, mask=(j < 17)[None, :])
-    tl.store(found + 1088, below, mask=(j < 17)[None, :])
+    part, run, parts = tl.program_id(0), tl.program_id(1).to(tl.int64), tl.num_programs(0)
+    n, j, k = tl.arange(0, 64), tl.arange(0, 32), tl.arange(0, 32)
+    x, u, pictures = x + run * images * (676 * 32), u + run * images * 36864, pictures + run * images * 784
+    blocks += run * images * 169
+    kernel = w + run * (3 * 256 * 64) + k[:, None] * 64 + n[None, :]
+    above, below = tl.zeros([64, 32], tl.float32), tl.zeros([64, 32], tl.float32)
+    sum_above, sum_below = tl.zeros([64], tl.float32), tl.zeros([64], tl.float32)
+    top, low = tl.zeros([64, block], tl.float32), tl.zeros([64, block], tl.float32)
+    count = tl.load(totals + run * 2 + 1)
+    for step in tl.range(0, tl.cdiv(count - part * block, parts * block) * 8):
+        i = (
+            step % 8
+        )  # of a block: 32 of the 128 numbers in a row of its pooled pixels, of the left or the right one
+        row = (part + step // 8 * parts) * block + tl.arange(0, block)
+        inside = row < count
+        listed = tl.load(blocks + row, mask=inside, other=0)
+        image, place = listed // 169, listed % 169
+        y, z = place // 13, place % 13
+        left, at = i % 2, i // 2 * 32
+        beside = inside & (z + left > 0) & (z + left < 13)
+        up, down = (beside & (y > 0))[:, None], (beside & (y < 12))[:, None]
+        near = u + ((image * 144 + y * 12 + z - 13 + left) * 256 + at)[:, None] + k[None, :]
+        tap = kernel + (left * 128 + at) * 64
+        w2, w1, w0 = tl.load(tap + 32768), tl.load(tap + 16384), tl.load(tap)
+        r0, r1 = tl.load(near, mask=up, other=0.0), tl.load(near + 128, mask=up, other=0.0)
+        r2, r3 = tl.load(near + 3072, mask=down, other=0.0), tl.load(near + 3200, mask=down, other=0.0)
+        top = tl.dot(tl.trans(w2), tl.trans(r0), top, input_precision=precision)
+        low = tl.dot(tl.trans(w2), tl.trans(r1), low, input_precision=precision)
+        top = tl.dot(tl.trans(w1), tl.trans(r1), top, input_precision=precision)
+        low = tl.dot(tl.trans(w1), tl.trans(r2), low, input_precision=precision)
+        top = tl.dot(tl.trans(w0), tl.trans(r2), top, input_precision=precision)
+        low = tl.dot(tl.trans(w0), tl.trans(r3), low, input_precision=precision)
+        if i == 7:
+            sum_above += tl.sum(top, 1)
+            sum_below += tl.sum(low, 1)
+            own = x + ((image * 676 + y * 52 + z * 2) * 32)[:, None] + n[None, :]
+            alive = tl.trans(tl.load(own, mask=inside[:, None], other=0.0)) > 0
+            top = tl.where(alive, top, 0.0)
+            alive = tl.trans(tl.load(own + 832, mask=inside[:, None], other=0.0)) > 0
+            low = tl.where(alive, low, 0.0)
+            window = (image * 784 + y * 56 + z * 2)[:, None] + (j // 4 * 28 + j % 4)[None, :]
+            seen = tl.load(pictures + window, mask=inside[:, None] & (j < 16)[None, :], other=0.0)
+            seen = tl.where((j == 16)[None, :], 1.0, seen).to(pictures.dtype.element_ty)
+            above = tl.dot(top.to(seen.dtype), seen, above, input_precision=precision)
+            below = tl.dot(low.to(seen.dtype), seen, below, input_precision=precision)
+            top, low = tl.zeros([64, block], tl.float32), tl.zeros([64, block], tl.float32)
+    out += (run * parts + part) * (128 * 18) + n * 18
+    tl.store(out[:, None] + j[None, :], above, mask=(j < 17)[None, :])
+    tl.store(out[:, None] + 1152 + j[None, :], below, mask=(j < 17)[None, :])
+    tl.store(out + 17, sum_above)
+    tl.store(out + 1152 + 17, sum_below)
 
 
-@triton.autotune(configs((32, 8, 4), (32, 8, 3), (32, 8, 2), (32, 8, 1)), key=["many", "runs"])
+@triton.autotune(configs((32, 8, 5, None), (32, 8, 4, None), (32, 8, 2, None)), key=["images", "runs"])
 @triton.jit
-def _weights(u, x, dw, many, runs, size: tl.constexpr, block: tl.constexpr, precision: tl.constexpr):
-    """Compute gradients of the second convolution's weights over one part of the pooled pixels."""
+def _weights(u, x, cells, totals, dw, images, runs, block: tl.constexpr, precision: tl.constexpr):
+    """Compute gradients of the second convolution's weights over a share of the pooled pixels that have ink."""
     part, run = tl.program_id(0), tl.program_id(1).to(tl.int64)
     k = tl.arange(0, 128)
-    seen = x + run * (many // 144 * 676 * 32) + k[None, :]
-    u += run * (many // 144 * 169 * 256)
+    x += run * images * (676 * 32)
+    u += run * images * 36864
+    cells += run * images * 144
     one = tl.zeros([128, 128], tl.float32)
     two = tl.zeros([128, 128], tl.float32)
     three = tl.zeros([128, 128], tl.float32)
-    for start in range(0, size, block):
+    count = tl.load(totals + run * 2)
+    for start in range(part * block, count, tl.num_programs(0) * block):
         row = start + tl.arange(0, block)
-        inside = (row < size)[:, None]
-        row += part * size
-        inside = inside & (row < many)[:, None]
-        image, place = row // 144, row % 144
-        py, px = place // 12, place % 12
-        pixel = ((image * 676 + py * 52 + px * 2) * 32)[:, None]
-        near = u + (image * 169 + py * 13 + px + 14)[:, None] * 256 + k[None, :]
+        inside = (row < count)[:, None]
+        cell = tl.load(cells + row, mask=row < count, other=0)
+        image, place = cell // 144, cell % 144
+        seen = x + ((image * 676 + place // 12 * 52 + place % 12 * 2) * 32)[:, None] + k[None, :]
+        near = u + (cell * 256)[:, None] + k[None, :]
         upper = tl.load(near, mask=inside, other=0.0)
         lower = tl.load(near + 128, mask=inside, other=0.0)
-        r0 = tl.load(seen + pixel, mask=inside, other=0.0)
-        r1 = tl.load(seen + pixel + 832, mask=inside, other=0.0)
-        r2 = tl.load(seen + pixel + 1664, mask=inside, other=0.0)
-        r3 = tl.load(seen + pixel + 2496, mask=inside, other=0.0)
+        r0 = tl.load(seen, mask=inside, other=0.0)
+        r1 = tl.load(seen + 832, mask=inside, other=0.0)
+        r2 = tl.load(seen + 1664, mask=inside, other=0.0)
+        r3 = tl.load(seen + 2496, mask=inside, other=0.0)
         one = tl.dot(tl.trans(r0), upper, one, input_precision=precision)
         two = tl.dot(tl.trans(r1), upper, two, input_precision=precision)
         three = tl.dot(tl.trans(r2), upper, three, input_precision=precision)
@@ -154,22 +142,20 @@ def _weights(u, x, dw, many, runs, size: tl.constexpr, block: tl.constexpr, prec
     tl.store(out + 32768, three)
 
 
-def unpool(h: Tensor, w: Tensor, which: Tensor, u: Tensor, sums: Tensor) -> None:
-    """Fill u (runs x n x 169, 256) and sums (runs, parts, 64) from gradients h (runs, n, 128) of a linear layer."""
-    grid = (169, sums.shape[1] // 169, len(h))
-    _unpool[grid](h, w, which, u, sums, h.shape[1], block=GROUP, precision=precision(), num_warps=8)
+def unpool(g: Tensor, which: Tensor, u: Tensor, sums: Tensor) -> None:
+    """Fill u (runs x n x 144, 256) where there is ink, and sums (runs, parts, 2, 64), by gradients (runs, n, 9216)."""
+    parts, many = sums.shape[1], g.shape[1] * 144
+    _unpool[(parts, len(g))](g, which, u, sums, many, triton.cdiv(many, parts), block=32)
 
 
-def first_gradient(u: Tensor, w: Tensor, x: Tensor, images: Tensor, out: Tensor) -> None:
-    """Fill out (runs, parts, 128, 17), parts that are still to be added, with packed weights (runs, 3, 2, 128, 64)."""
-    many, parts = x.shape[1] * 169, out.shape[1]
-    boxed = [TensorDescriptor.from_tensor(t, [1, 32]) for t in (u, w.view(-1, 64))]
-    _inputs[(parts, len(x))](
-        *boxed, x, images, out, many, len(x), triton.cdiv(many, parts), precision=precision()
-    )
+def first_gradient(
+    u: Tensor, w: Tensor, x: Tensor, images: Tensor, lists: tuple[Tensor, Tensor], out: Tensor
+) -> None:
+    """Fill out (runs, parts, 128, 18), parts that are still to be added, with packed weights (runs, 3, 2, 128, 64)."""
+    sizes = x.shape[1], len(x)
+    _inputs[(out.shape[1], len(x))](u, w, x, images, *lists, out, *sizes, precision=precision())
 
 
-def weight_gradient(u: Tensor, x: Tensor, dw: Tensor) -> None:
+def weight_gradient(u: Tensor, x: Tensor, lists: tuple[Tensor, Tensor], dw: Tensor) -> None:
     """Fill dw (runs, parts, 3, 128, 128), parts of the gradient that are still to be added."""
-    many, parts = x.shape[1] * 144, dw.shape[1]
-    _weights[(parts, len(x))](u, x, dw, many, len(x), triton.cdiv(many, parts), precision=precision())
+    _weights[(dw.shape[1], len(x))](u, x, *lists, dw, x.shape[1], len(x), precision=precision())

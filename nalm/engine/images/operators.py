@@ -6,17 +6,14 @@ which shows the arguments of an operator but not the shapes of its outputs. Code
 be used silently.
 """
 
-import math
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 from torch.nn import functional as T
 
-from nalm.engine.images.dropped import SCALE, kept_features
+from nalm.engine.images.dropped import HALVINGS, SCALE, kept
 
 
-def _strip(x: Tensor, row: int) -> Tensor:
+def strip(x: Tensor, row: int) -> Tensor:
     """Gather the four pixels of a row below every pooled pixel: (runs, n, 12, 12, 128)."""
     return torch.cat([x[:, :, row : row + 23 : 2, j : j + 23 : 2] for j in range(4)], -1)
 
@@ -45,144 +42,77 @@ def _(x: Tensor, w: Tensor) -> Tensor:
     return x.new_empty(*x.shape[:2], 26, 26, 32)
 
 
+@torch.library.custom_op("nalm::inked", mutates_args=())
+def inked(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """List the places of images (runs, n, 28, 28) that see ink: a pixel which is not the background.
+
+    The background of a run is the first pixel of its first image. A pooled pixel sees 6 x 6 pixels, a block of 2 x 2
+    outputs of the first convolution 4 x 4. Found are the pooled pixels (runs, n x 144) and the blocks (runs, n x 169),
+    those with ink first, and how many of both have ink, (runs, 2).
+    """
+    found = _inked_empty(x)
+    if x.is_cuda:
+        from nalm.engine.images import kernels_ink
+
+        kernels_ink.inked(x.contiguous(), *found)
+        return found
+    ink = (x != x[:, :1, :1, :1]).float()
+    for size, places, total in zip((6, 4), found, found[2].unbind(-1), strict=False):
+        has = T.max_pool2d(ink, size, 2).flatten(1).int()
+        places.copy_(torch.sort(has, stable=True, descending=True).indices)
+        total.copy_(has.sum(1))
+    return found
+
+
+@inked.register_fake
+def _inked_empty(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    cells, blocks = (x.new_empty(len(x), x.shape[1] * each, dtype=torch.int32) for each in (144, 169))
+    return cells, blocks, x.new_empty(len(x), 2, dtype=torch.int32)
+
+
+def listed(places: Tensor, totals: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Return which places are among the first of a list (runs, places), in another shape."""
+    among = torch.arange(places.shape[1]) < totals.unsqueeze(-1)
+    return torch.zeros_like(among).scatter_(1, places.long(), among).view(shape)
+
+
 @torch.library.custom_op("nalm::pooled_convolution", mutates_args=())
 def pooled_convolution(
-    x: Tensor, w: Tensor, b: Tensor, keys: Tensor | None, step: Tensor | None
+    x: Tensor, w: Tensor, b: Tensor, flat: Tensor, cells: Tensor, totals: Tensor, words: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """Compute the positive part of a pooled convolution (runs, n, 144, 64), and which of four pixels it is; 4 for none.
+    """Compute the positive part of a pooled convolution (runs, n, 144, 64), and which of four pixels it is.
 
-    With keys (runs, 2) and a step some are left out as ``Dropout`` does, and the rest made larger.
+    It is 4 if none is positive; 8 is added where there is no ink, and 8 alone if that is positive. ``flat`` (runs, 64)
+    is the output without ink, cells and totals are those of ``inked``. With words (runs, n, 9, 64) some pixels are left
+    out as ``Dropout`` does, and the rest made larger.
     """
     y = x.new_empty(*x.shape[:2], 144, 64)
     which = torch.empty_like(y, dtype=torch.int8)
-    draw = None if keys is None or step is None else (keys, step)
     if x.is_cuda:
         from nalm.engine.images import kernels
 
-        kernels.pooled(x.contiguous(), w.contiguous(), b.contiguous(), draw, y, which)
+        drawn = None if words is None else words.contiguous()
+        lists = cells, totals
+        kernels.pooled(
+            x.contiguous(), w.contiguous(), b.contiguous(), flat.contiguous(), lists, drawn, y, which
+        )
         return y, which
-    taps = [[_strip(x, tap + wy).flatten(1, 3) @ w[:, tap] for tap in range(3)] for wy in range(2)]
+    taps = [[strip(x, tap + wy).flatten(1, 3) @ w[:, tap] for tap in range(3)] for wy in range(2)]
     rows = [torch.stack(products).sum(0).unflatten(-1, (64, 2)) for products in taps]
     best, at = torch.cat(rows, -1).max(-1)
     best = (best + b.unsqueeze(1)).view_as(y)
-    if draw is not None:
-        kept = kept_features(draw, x.shape[1]).unflatten(-1, (64, 144)).mT
-        best = torch.where(kept, best * SCALE, 0)
+    if words is not None:
+        best = torch.where(kept(words.mT, HALVINGS, 144).mT, best * SCALE, 0)
     y.copy_(best.relu())
-    which.copy_(torch.where(best > 0, at.view_as(y), 4))
+    ink = listed(cells, totals[:, 0], (*y.shape[:3], 1))
+    at = torch.where(ink, at.view_as(y), 8)
+    which.copy_(torch.where(best > 0, at, at & 8 | 4))
     return y, which
 
 
 @pooled_convolution.register_fake
-def _(x: Tensor, w: Tensor, b: Tensor, keys: Tensor | None, step: Tensor | None) -> tuple[Tensor, Tensor]:
+def _(
+    x: Tensor, w: Tensor, b: Tensor, flat: Tensor, cells: Tensor, totals: Tensor, words: Tensor | None
+) -> tuple[Tensor, Tensor]:
     y = x.new_empty(*x.shape[:2], 144, 64)
     return y, torch.empty_like(y, dtype=torch.int8)
-
-
-@torch.library.custom_op("nalm::unpooled", mutates_args=())
-def unpooled(h: Tensor, w: Tensor, which: Tensor, cells: int, parts: int) -> tuple[Tensor, Tensor]:
-    """Compute the gradient before the pooling, (runs x n x cells, 4 x 64), and sums (runs, parts, 64) in float32.
-
-    From the gradient (runs, n, 128) of a linear layer with weights (runs, 128, 144 x 64). A row and a column of zeros
-    lie before every image, so that its cells are 13 x 13. On a CPU the first part has all.
-    """
-    u, sums = _unpooled_empty(h, cells, parts)
-    if h.is_cuda:
-        from nalm.engine.images import kernels_back
-
-        kernels_back.unpool(h.contiguous(), w.contiguous(), which.contiguous(), u, sums)
-        return u, sums
-    g = (h @ w).view_as(which)
-    pixels = [torch.where(which == i, g, 0) for i in range(4)]
-    u.copy_(T.pad(torch.cat(pixels, -1).unflatten(2, (12, 12)), (0, 0, 1, 0, 1, 0)).reshape(-1, 256))
-    sums[:, 0], sums[:, 1:] = torch.stack(pixels).sum((0, 2, 3)), 0
-    return u, sums
-
-
-def _unpooled_empty(h: Tensor, cells: int, parts: int) -> tuple[Tensor, Tensor]:
-    u = h.new_empty(h.shape[0] * h.shape[1] * cells, 256)
-    return u, h.new_empty(len(h), parts, 64, dtype=torch.float32)
-
-
-@unpooled.register_fake
-def _(h: Tensor, w: Tensor, which: Tensor, cells: int, parts: int) -> tuple[Tensor, Tensor]:
-    return _unpooled_empty(h, cells, parts)
-
-
-@torch.library.custom_op("nalm::first_gradient", mutates_args=())
-def first_gradient(u: Tensor, w: Tensor, x: Tensor, images: Tensor, parts: int, columns: int) -> Tensor:
-    """Multiply the gradient of 2 x 2 pixels, where they are positive, with the 16 inputs that they see and a one.
-
-    In parts that are still to be added, (runs, parts, 4 x 32, columns) in float32; there are 17 columns. On a CPU the
-    first part has all.
-    """
-    out = x.new_empty(len(x), parts, 128, columns, dtype=torch.float32)
-    if x.is_cuda:
-        from nalm.engine.images import kernels_back
-
-        kernels_back.first_gradient(u, w.contiguous(), x.contiguous(), images.contiguous(), out)
-        return out
-    runs, many = len(x), len(u) // len(x)
-    behind = T.pad(u, (0, 0, 0, 14))
-    near = [
-        [behind[13 * i + j :][: runs * many].view(runs, many, 2, 128) for j in range(2)] for i in range(2)
-    ]
-    rows = []
-    for y in range(2):  # of the block
-        sources = [(tap, left, y + 2 - tap) for tap in range(3) for left in range(2)]
-        products = [near[e // 2][left][:, :, e % 2] @ w[:, tap, left] for tap, left, e in sources]
-        rows.append(torch.stack(products).sum(0))
-    found = torch.cat(rows, -1)
-    blocks = x.unflatten(3, (13, 2)).unflatten(2, (13, 2)).transpose(3, 4).reshape(runs, many, 128)
-    seen = images.unfold(2, 4, 2).unfold(3, 4, 2).reshape(runs, many, 16)
-    seen = torch.cat([seen, torch.ones_like(seen[..., :1])], -1)
-    out[:, 0], out[:, 1:] = torch.where(blocks > 0, found, 0).mT @ seen, 0
-    return out
-
-
-@first_gradient.register_fake
-def _(u: Tensor, w: Tensor, x: Tensor, images: Tensor, parts: int, columns: int) -> Tensor:
-    return x.new_empty(len(x), parts, 128, columns, dtype=torch.float32)
-
-
-@torch.library.custom_op("nalm::weight_gradient", mutates_args=())
-def weight_gradient(u: Tensor, x: Tensor, choices: Sequence[int]) -> Tensor:
-    """Compute the gradient of the packed weights in parts that are still to be added, (runs, parts, 3, 128, 128).
-
-    There are as many parts as one of the choices says. On a CPU the first part has all.
-    """
-    dw = _weight_gradient_empty(x, choices)
-    if x.is_cuda:
-        from nalm.engine.images import kernels_back
-
-        kernels_back.weight_gradient(u, x.contiguous(), dw)
-        return dw
-    rows = u.view(*x.shape[:2], 13, 13, 2, 128)[:, :, 1:, 1:]
-    taps = []
-    for tap in range(3):
-        both = [_strip(x, tap + i).flatten(1, 3).mT @ rows[..., i, :].flatten(1, 3) for i in range(2)]
-        taps.append(both[0] + both[1])
-    dw[:, 0], dw[:, 1:] = torch.stack(taps, 1), 0
-    return dw
-
-
-def _weight_gradient_empty(x: Tensor, choices: Sequence[int]) -> Tensor:
-    # which of the choices it is, a traced graph shows too: ``added`` takes the parts one by one
-    parts = splits(len(x), choices, x.device) if x.is_cuda else choices[0]
-    return x.new_empty(len(x), parts, 3, 128, 128, dtype=torch.float32)
-
-
-def splits(runs: int, choices: Sequence[int], device: torch.device) -> int:
-    """Return the number of parts with which the processors of a GPU, which take one part at a time, are idle least."""
-    processors = torch.cuda.get_device_properties(device).multi_processor_count
-
-    def busy(parts: int) -> float:
-        rounds = runs * parts / processors
-        return rounds / math.ceil(rounds)
-
-    return max(choices, key=busy)
-
-
-@weight_gradient.register_fake
-def _(u: Tensor, x: Tensor, choices: Sequence[int]) -> Tensor:
-    return _weight_gradient_empty(x, choices)

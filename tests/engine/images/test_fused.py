@@ -7,10 +7,10 @@ import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from nalm.engine.images import fused, operators
+from nalm.engine.images import fused, operators, operators_back
 
 GPU = torch.device("cuda:0")
-CHANGED = {"PARTS": 100, "COLUMNS": 32, "GROUP": 16, "CELLS": 200, "SPLITS": range(8, 18)}
+CHANGED = {"FIRST_SPLITS": (7, 9), "COLUMNS": 32, "PARTS": 100, "SPLITS": range(18, 20)}
 
 
 def processors(monkeypatch, count):
@@ -20,19 +20,22 @@ def processors(monkeypatch, count):
 
 @pytest.mark.parametrize("count", [1, 78, 114, 132])
 @pytest.mark.parametrize("runs", [1, 3, 10, 12, 50, 131])
-def test_the_number_of_parts_leaves_the_fewest_processors_idle(count, runs, monkeypatch):
+def test_no_other_number_of_parts_is_faster_for_sure(count, runs, monkeypatch):
     processors(monkeypatch, count)
-    found = operators.splits(runs, fused.SPLITS, GPU)
-    idle = {parts: -(runs * parts) % count / math.ceil(runs * parts / count) for parts in fused.SPLITS}
-    assert found in fused.SPLITS and idle[found] == pytest.approx(min(idle.values()))
+    found = operators_back.splits(runs, fused.SPLITS, GPU, 1)
+    rounds = {parts: math.ceil(runs * parts / count) for parts in fused.SPLITS}
+    # fewer parts that are done in as many rounds, and smaller ones: each round takes the time of one part
+    assert not any(p < found and rounds[p] / p <= rounds[found] / found for p in fused.SPLITS)
 
 
 def test_the_number_of_parts_by_hand(monkeypatch):
     processors(monkeypatch, 132)
-    assert operators.splits(12, fused.SPLITS, GPU) == 11  # 132 parts at once
+    assert operators_back.splits(24, fused.SPLITS, GPU, 1) == 11  # 264 parts in two rounds
     assert (
-        operators.splits(10, fused.SPLITS, GPU) == 13
-    )  # 130 at once; 14 would be 140, and 124 processors idle
+        operators_back.splits(50, fused.SPLITS, GPU, 1) == 5
+    )  # 250 in two rounds; 13 parts fill five, but cost more
+    assert operators_back.splits(24, fused.FIRST_SPLITS, GPU, 2) == 11  # 264 in one round
+    assert operators_back.splits(1, fused.FIRST_SPLITS, GPU, 2) == 66  # as many as there may be
 
 
 def test_parts_are_added_to_their_sum():
@@ -51,27 +54,27 @@ def traced(monkeypatch):
         graphs.append(graph.code)
         return graph
 
-    def gradients(u, which, x, h, back, fc, images):
-        found = fused.unpooled(h, fc, which)
-        return found, fused.first_gradient(u, back, x, images), fused.weight_gradient(u, x)
+    def gradients(u, which, x, g, back, images):
+        ink = fused.Ink(*operators.inked(images))
+        found = fused.unpooled(g, which)
+        return found, fused.first_gradient(u, back, x, images, ink), fused.weight_gradient(u, x, ink)
 
     torch._dynamo.reset()
     with FakeTensorMode():
-        u, x = torch.empty(2 * 20 * 169, 256, device=GPU), torch.empty(2, 20, 26, 26, 32, device=GPU)
+        u, x = torch.empty(2 * 20 * 144, 256, device=GPU), torch.empty(2, 20, 26, 26, 32, device=GPU)
         which = torch.empty(2, 20, 144, 64, device=GPU, dtype=torch.int8)
-        h, fc = torch.empty(2, 20, 128, device=GPU), torch.empty(2, 128, 9216, device=GPU)
-        back, images = torch.empty(2, 3, 2, 128, 64, device=GPU), torch.empty(2, 20, 28, 28, device=GPU)
+        g, back = torch.empty(2, 20, 9216, device=GPU), torch.empty(2, 3, 2, 128, 64, device=GPU)
+        images = torch.empty(2, 20, 28, 28, device=GPU)
         made = torch.compile(gradients, backend=keep, fullgraph=True, dynamic=False)
-        shapes = [
-            tuple(t.shape) for t in torch.utils._pytree.tree_leaves(made(u, which, x, h, back, fc, images))
-        ]
+        found = made(u, which, x, g, back, images)
+        shapes = [tuple(t.shape) for t in torch.utils._pytree.tree_leaves(found)]
     torch._dynamo.reset()
     return graphs[0], shapes
 
 
 def test_what_shapes_the_outputs_of_an_operator_is_in_the_graph_by_which_compiled_code_is_found(monkeypatch):
     graph, shapes = traced(monkeypatch)
-    assert shapes == [(6760, 256), (2, 169, 64), (2, 169, 128, 17), (2, 16, 3, 128, 128)]
+    assert shapes == [(5760, 256), (2, 144, 2, 64), (2, 66, 128, 18), (2, 16, 3, 128, 128)]
     for name, value in CHANGED.items():
         with monkeypatch.context() as context:
             context.setattr(fused, name, value)

@@ -10,56 +10,62 @@ import torch
 
 from nalm.lab.bench.images import difference
 
-BOUNDS = {"float32": 1e-4, "tf32": 5e-3, "bfloat16": 3e-2}
 INTERPRETED = """
 import torch, triton
-from triton.tools.tensor_descriptor import TensorDescriptor as Box
 from nalm import draws
-from nalm.engine.images import fused, kernels, kernels_back
+from nalm.engine.images import dropped, fused, kernels, kernels_back, kernels_ink, operators, operators_back
 
 def near(found, wanted):
     return float((found - wanted).norm() / wanted.norm()) < 1e-5
 
+how = {"precision": "ieee"}
 chance = torch.Generator().manual_seed(0)
-images, w = torch.randn(2, 2, 28, 28, generator=chance), torch.randn(2, 64, 32, 3, 3, generator=chance) / 17
-ten, b = torch.randn(2, 16, 32, generator=chance) / 3, torch.randn(2, 64, generator=chance) / 17
+images = torch.full((2, 3, 28, 28), -0.4)
+images[0, 0, 9:20, 5:17] = torch.randn(11, 12, generator=chance)
+images[0, 2, 20:, 13:] = torch.randn(8, 15, generator=chance)  # ink at the border; the second has none
+images[1] = torch.randn(3, 28, 28, generator=chance)
+w, b = torch.randn(2, 64, 32, 3, 3, generator=chance) / 17, torch.randn(2, 64, generator=chance) / 17
+ten = torch.randn(2, 16, 32, generator=chance) / 3
 ten[:, 10:] = 0
-x = fused.first_convolution(images, ten)
+still = torch.relu(ten[:, :9].sum(1) * images[:, 0, 0, :1] + ten[:, 9])
+flat = (w.sum((3, 4)) * still.unsqueeze(1)).sum(-1) + b
+lists = cells, blocks, totals = operators.inked(images)
+assert 0 < totals[0, 0] < 288 and totals[1].tolist() == [432, 507]
+found = [torch.full_like(places, -1) for places in lists]
+kernels_ink.inked(images, *found)
+assert all(torch.equal(ours, places) for ours, places in zip(found, lists))
+x = operators.first_convolution(images, ten)
 for block in (64, 128):
     found = torch.full_like(x, torch.nan)
-    kernels._first.fn[(triton.cdiv(1352, block), 2)](images, ten, found, 1352, 2, block=block, precision="ieee")
+    kernels._first.fn[(triton.cdiv(2028, block), 2)](images, ten, found, 2028, 2, block=block, **how)
     assert near(found, x)
-for draw in ((None, None), (draws.keys([4, 5], "dropout"), torch.tensor(7, dtype=torch.int32))):
-    y, which = fused.pooled_convolution(x, fused.packed(w), b, *draw)
+inked = operators.listed(cells, totals[:, 0], (2, 3, 144, 1))
+for draw in (None, (draws.keys([4, 5], "dropout"), torch.tensor(7, dtype=torch.int32))):
+    words = None if draw is None else dropped.feature_words(draw, 3)
+    y, which = operators.pooled_convolution(x, fused.packed(w), b, flat, cells, totals, words)
     found, source = torch.full_like(y, torch.nan), torch.empty_like(which)
-    kernels._forward.fn[(5, 2)](x, fused.packed(w), b, *draw, found, source, 288, 2, block=64, precision="ieee")
+    kernels._forward.fn[(7, 2)](
+        x, fused.packed(w), b, flat, cells, totals, words, found, source, 432, 2, block=64, **how
+    )
     assert near(found, y) and float((source != which).float().mean()) < 1e-3
-h, back = torch.randn(2, 2, 128, generator=chance), fused.packed_back(w)
-fc = torch.randn(2, 128, 9216, generator=chance)
-u, sums = fused.unpooled(h, fc, which)
-found, parts = torch.full_like(u, torch.nan), torch.full((2, 169, 64), torch.nan)
-kernels_back._unpool[(169, 1, 2)](h, fc, which, found, parts, 2, block=16, precision="ieee")
-assert near(found, u) and near(parts.sum(1), sums[:, 0]) and torch.equal(found == 0, u == 0)
-out = torch.full((2, 3, 128, 17), torch.nan)
-for block in (64, 128):
-    boxed = Box.from_tensor(u, [block, 32]), Box.from_tensor(back.view(-1, 64), [32, 64])
-    kernels_back._inputs.fn[(3, 2)](*boxed, x, images, out, 338, 2, 113, block=block, deep=32, precision="ieee")
-    assert near(out.sum(1), fused.first_gradient(u, back, x, images).sum(1))
-dw = torch.full((2, 3, 3, 128, 128), torch.nan)
-kernels_back._weights.fn[(3, 2)](u, x, dw, 288, 2, 100, block=32, precision="ieee")
-assert near(dw.sum(1), fused.weight_gradient(u, x).sum(1))
-# parts that do not divide the rows: the last of 5 is short, the last of 13 x 12 rows of one image is empty
-many, x, u, images = 169, x[:, :1].contiguous(), u.view(2, 2, -1, 256)[:, 0].flatten(0, 1), images[:, :1].contiguous()
-for count in (5, 50):
-    out, size = torch.full((2, count, 128, 17), torch.nan), triton.cdiv(many, count)
-    assert many % size and count * size > many
-    boxed = Box.from_tensor(u, [64, 32]), Box.from_tensor(back.view(-1, 64), [32, 64])
-    kernels_back._inputs.fn[(count, 2)](*boxed, x, images, out, many, 2, size, block=64, deep=32, precision="ieee")
-    assert near(fused.added(out), fused.first_gradient(u, back, x, images)[:, 0])
-for count in (5, 13):
-    dw, size = torch.full((2, count, 3, 128, 128), torch.nan), triton.cdiv(144, count)
-    kernels_back._weights.fn[(count, 2)](u, x, dw, 144, 2, size, block=32, precision="ieee")
-    assert near(fused.added(dw), fused.weight_gradient(u, x)[:, 0]) and bool((dw[:, -1] == 0).all()) == (count == 13)
+g, back = torch.randn(2, 3, 9216, generator=chance), fused.packed_back(w)
+u, sums = operators_back.unpooled(g, which, 1)
+rows = inked.flatten()
+for count in (1, 5, 9):
+    found, parts = torch.full_like(u, torch.nan), torch.full((2, count, 2, 64), torch.nan)
+    kernels_back._unpool[(count, 2)](g, which, found, parts, 432, triton.cdiv(432, count), block=16)
+    assert near(parts.sum(1), sums[:, 0]) and near(found[rows], u[rows]) and bool(found[~rows].isnan().all())
+u = found  # where there is no ink, nothing may be read
+wanted = operators_back.first_gradient(u.nan_to_num(), back, x, images, blocks, totals, [1], 18)
+for block, count in ((64, 1), (64, 5), (128, 3)):  # the last of 5 parts has nothing in the first run
+    out = torch.full((2, count, 128, 18), torch.nan)
+    kernels_back._inputs.fn[(count, 2)](u, back, x, images, blocks, totals, out, 3, 2, block=block, **how)
+    assert near(fused.added(out), wanted[:, 0]) and bool((out[0, -1] == 0).all()) == (count > 1)
+wanted = operators_back.weight_gradient(u.nan_to_num(), x, cells, totals, [1])
+for count in (1, 3, 13):  # the last of 13 parts has nothing in the first run
+    dw = torch.full((2, count, 3, 128, 128), torch.nan)
+    kernels_back._weights.fn[(count, 2)](u, x, cells, totals, dw, 3, 2, block=32, **how)
+    assert near(fused.added(dw), wanted[:, 0]) and bool((dw[0, -1] == 0).all()) == (count == 13)
 print("all near")
 """
 
@@ -80,12 +86,15 @@ def test_the_interpreted_kernels_compute_what_torch_computes():
 
 @pytest.mark.slow
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device, and there is none here")
-@pytest.mark.parametrize(
-    ("name", "precision"),
-    [
-        *(("fused", precision) for precision in ("tf32", "bfloat16")),
-        *(("unfolded", precision) for precision in BOUNDS),
-    ],
-)
-def test_the_gradients_of_every_form_are_those_of_torchs_convolutions(name, precision):
-    assert difference(name, precision, torch.device("cuda")) < BOUNDS[precision]
+@pytest.mark.parametrize("precision", ["tf32", "bfloat16"])
+@pytest.mark.parametrize("name", ["fused", "unfolded"])
+def test_gradients_are_as_near_to_those_in_float32_as_torchs_convolutions_in_this_precision(name, precision):
+    # most of a difference is from pooled pixels whose largest output is another one after rounding
+    gpu = torch.device("cuda")
+    assert difference(name, precision, gpu) < 2 * difference("each", precision, gpu)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device, and there is none here")
+def test_gradients_of_unfolded_convolutions_are_those_of_torchs():
+    assert difference("unfolded", "float32", torch.device("cuda")) < 1e-4
