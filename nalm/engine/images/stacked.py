@@ -9,8 +9,12 @@ from nalm.engine.compiler import Methods
 from nalm.engine.images.program import ImageProgram, Member
 
 Tensors = dict[str, Tensor]
-# samples of all runs that are evaluated at a time, at most: on a CPU 16,384 would take 7.5 GB and be no faster
-JUDGED = {"cpu": 256, "cuda": 16_384}
+# images of all runs that are read at a time, at most: on a CPU 32,768 would take 7.5 GB and be no faster
+READ = {"cpu": 512, "cuda": 32_768}
+JUDGED = {
+    "cpu": 1_024,
+    "cuda": 65_536,
+}  # samples of all runs that are evaluated at a time, at most, with images read
 READER, LAYERS = "reader.", "arithmetic."
 
 
@@ -48,6 +52,7 @@ class Stacked:
         self.tables = {name: self.members[0].tables[name] for name in ("grid", "lr")}
         self.tables["rows"] = self._stacked([m.tables for m in self.members], "rows")
         self.sets = {name: self._set(name) for name in self.members[0].sets}
+        self.pictures = self._pictures()
         self.stream = torch.cuda.Stream() if self.device.type == "cuda" else None
         for m in self.members:
             m.at, m.stream = self.at, self.stream
@@ -97,5 +102,27 @@ class Stacked:
         return stacked | {
             "kept": place < sizes.unsqueeze(-1),
             "grid": place[:chunk].clone(),
+            "offset": torch.zeros((), dtype=torch.int64, device=self.device),
+        }
+
+    def _pictures(self) -> Tensors:
+        """Return the images of all sets of every member, each once, with room for the digits that are read from them.
+
+        The sets get the places of their images in this list.
+        """
+        every = [
+            torch.cat([s["rows"][i].flatten() for s in self.sets.values()]).unique()
+            for i in range(len(self.members))
+        ]
+        most = max(len(own) for own in every)
+        chunk = min(most, max(1, READ[self.device.type] // len(self.members)))
+        length = -(-most // chunk) * chunk
+        rows = torch.stack([torch.cat([own, own[-1:].expand(length - len(own))]) for own in every])
+        for s in self.sets.values():
+            s["places"] = torch.searchsorted(rows, s["rows"].flatten(1)).view_as(s["rows"])
+        return {
+            "rows": rows,
+            "read": torch.zeros(rows.shape, device=self.device),
+            "grid": torch.arange(chunk, device=self.device),
             "offset": torch.zeros((), dtype=torch.int64, device=self.device),
         }

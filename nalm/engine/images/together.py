@@ -40,7 +40,7 @@ class Together(Stacked):
         self.convolve = form(convolutions)
         self.decide = Methods(first.network.get_submodule("reader"), "conclude")
         self.quiet = Methods(first.judge.get_submodule("reader"), "conclude")
-        self._count = self._counted()
+        self._look, self._count = self._looked(), self._counted()
         self._steps: dict[str, Callable[..., object]] = {}
 
     @contextlib.contextmanager
@@ -80,7 +80,7 @@ class Together(Stacked):
             hidden, pull = self.convolve(_inside(params, WITH), x, draw)
 
             def objective(hidden: Tensor, p: Tensors) -> Tensor:
-                read = self._read(self.decide, hidden, p, noise, at)
+                read = self._read(self.decide, hidden, p, noise, at).unflatten(1, (-1, 2))
                 terms = [
                     self._loss(kind, loss, read[kind.part], y[kind.part], p, noise, at) for kind in self.kinds
                 ]
@@ -95,12 +95,12 @@ class Together(Stacked):
         return step
 
     def _read(self, decide: Methods, hidden: Tensor, p: Tensors, noise: Tensors, at: Tensor) -> Tensor:
-        """Return the digits (runs, batch, 2) of outputs of the first linear layer, (runs, 2 x batch, 128)."""
+        """Return the digits (runs, n) of outputs of the first linear layer, (runs, n, 128)."""
         keys = {n.removeprefix(READER): k for n, k in noise.items() if n.startswith(READER)}
         counters = {n.removesuffix("key") + "counter": at.expand(len(self.members)) for n in keys}
         own = {n.removeprefix(READER): t for n, t in p.items() if n.startswith(READER)}
         logits = decide("conclude", {**own, **keys, **counters}, hidden)
-        return softargmax(logits, self.first).unflatten(1, (-1, 2))
+        return softargmax(logits, self.first)
 
     @staticmethod
     def _loss(
@@ -156,30 +156,48 @@ class Together(Stacked):
     def evaluate(self) -> None:
         """Start the evaluation of every set of every member; their ``judged`` waits for its end."""
         with self.here():
+            pictures = self.pictures
+            pictures["offset"].zero_()
+            look = self.compiler(f"read {tuple(pictures['rows'].shape)}", self._look)
+            seen = (self.params, self.at, pictures, self.shared)
+            for _ in range(pictures["rows"].shape[1] // len(pictures["grid"])):
+                self.graphs("read", functools.partial(look, *seen))
             for name, s in self.sets.items():
                 for part in ("offset", "sums", "counts"):
                     s[part].zero_()
                 count = self.compiler(f"judge {tuple(s['rows'].shape)}", self._count)
-                own = (self.params, self.noise, self.at, s, self.shared)
+                own = (self.params, self.noise, s, pictures["read"], self.shared)
                 for _ in range(s["rows"].shape[1] // len(s["grid"])):
                     self.graphs(f"judge {name}", functools.partial(count, *own))
+
+    def _looked(self) -> Callable[..., object]:
+        """Return the function that reads one chunk of the images of every member."""
+
+        def look(params: Tensors, at: Tensor, pictures: Tensors, shared: Tensors) -> None:
+            place = pictures["offset"] + pictures["grid"]
+            x = normalised(shared["images"][pictures["rows"][:, place]]).to(self.precision)
+            hidden, _ = self.convolve(_inside(params, WITH), x, None)
+            pictures["read"].index_copy_(1, place, self._read(self.quiet, hidden, params, {}, at))
+            pictures["offset"].add_(len(pictures["grid"]))
+
+        return look
 
     def _counted(self) -> Callable[..., object]:
         """Return the function that adds one chunk of a set of every member to its sums."""
         runs = len(self.members)
 
-        def count(params: Tensors, noise: Tensors, at: Tensor, s: Tensors, shared: Tensors) -> None:
+        def count(params: Tensors, noise: Tensors, s: Tensors, digits: Tensor, shared: Tensors) -> None:
             place = s["offset"] + s["grid"]
-            rows, kept = s["rows"][:, place], s["kept"][:, place].unsqueeze(-1)
-            x = normalised(shared["images"][rows]).flatten(1, 2).to(self.precision)
-            hidden, _ = self.convolve(_inside(params, WITH), x, None)
-            read = self._read(self.quiet, hidden, params, {}, at)
+            places, kept = s["places"][:, place], s["kept"][:, place].unsqueeze(-1)
+            read = digits.gather(1, places.flatten(1)).view(places.shape)
             outputs = [
                 kind.judge("forward", {**kind.own(params), **kind.own(noise)}, read[kind.part])
                 for kind in self.kinds
             ]
-            seen = [t.flatten(0, 1) for t in (torch.cat(outputs), read, shared["digits"][rows])]
-            measures, counts = self.layout.judged(*seen)
+            true = shared["digits"][s["rows"][:, place]]
+            measures, counts = self.layout.judged(
+                *[t.flatten(0, 1) for t in (torch.cat(outputs), read, true)]
+            )
             for part, values in (("sums", measures), ("counts", counts)):
                 s[part].add_(torch.where(kept, values.unflatten(0, (runs, -1)), 0.0).sum(1))
             s["offset"].add_(len(s["grid"]))
