@@ -20,19 +20,30 @@ def bench(
         bool,
         typer.Option("--forms", help="mnist: every form of the convolutions in every precision; minutes."),
     ] = False,
+    kernels: Annotated[
+        bool, typer.Option("--kernels", help="mnist: what each kernel of a step of a batch takes instead.")
+    ] = False,
     device: Device = "auto",
     data: Annotated[
-        str, typer.Option(help="The folder of MNIST's files; default: digits made in code.")
+        str,
+        typer.Option(
+            help="The folder of MNIST's files; default: digits made in code, which have no plain background that "
+            "kernels could leave out."
+        ),
     ] = "",
 ) -> None:
     """Measure the engine against a plain loop that trains one module, or one fold of images, at a time."""
     if what:
         from nalm.errors import unknown
         from nalm.lab.bench import images
+        from nalm.lab.bench import kernels as steps
 
         if what != "mnist":
             raise unknown("benchmark", what, ["mnist"])
-        images.report(device, as_json=json, forms=forms, data=data)
+        if kernels:
+            steps.report(device, data)
+        else:
+            images.report(device, as_json=json, forms=forms, data=data)
         return
     from nalm.lab.bench import numbers
 

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from typer.testing import CliRunner
 
 from nalm.cli import app
@@ -17,6 +18,15 @@ def test_it_measures_both_loops_in_one_run():
     plain, ours = json.loads(done.output)
     assert plain["ratio"] == 1 and ours["ms"] > 0
     assert ours["ratio"] == plain["ms"] / ours["ms"] and ours["batch"] == plain["batch"] == 128
+
+
+def test_it_shows_what_each_kernel_of_a_step_takes():
+    done = CliRunner().invoke(app, ["bench", "mnist", "--device", "cpu", "--kernels"])
+    assert done.exit_code == 0, done.output
+    lines = done.output.splitlines()
+    taken = [float(line.split()[0]) for line in lines[3:-1]]
+    assert taken[:-1] == sorted(taken[:-1], reverse=True) and "convolution" in done.output
+    assert float(lines[-1].split()[0]) == pytest.approx(sum(taken), rel=1e-3)
 
 
 def test_all_forms_and_precisions_are_measured_on_a_gpu_only_if_asked_for():

@@ -162,9 +162,9 @@ def batches(device: str, forms: bool, units: int) -> list[tuple[str, str, int, i
 def bench(device: torch.device, forms: bool, data: str, show: Callable[[Speed], None]) -> list[Speed]:
     """Measure the plain loop, then batches of folds and units; ``show`` is called with each."""
     on_gpu = device.type == "cuda"
-    cases, steps = _cases(data), STEPS[device.type]
-    batch = cases[0].recipe.batch
-    slow = plain(ImageProgram(cases[0], data, device, False), device, steps)
+    several, steps = cases(data), STEPS[device.type]
+    batch = several[0].recipe.batch
+    slow = plain(ImageProgram(several[0], data, device, False), device, steps)
     rows = [Speed("plain eager loop", device.type, 1, batch, slow, 1.0)]
     show(rows[-1])
 
@@ -173,7 +173,7 @@ def bench(device: torch.device, forms: bool, data: str, show: Callable[[Speed], 
         show(rows[-1])
 
     def batched(used: str, precision: str, count: int, folds: int) -> None:
-        programs = [ImageProgram(case, data, device, on_gpu, precision) for case in cases[:count]]
+        programs = [ImageProgram(case, data, device, on_gpu, precision) for case in several[:count]]
         words = " ".join(part for part in (used, precision, f"{count} units" if count > 1 else "") if part)
         try:
             off = difference(used, precision, device) if on_gpu else 0.0
@@ -186,18 +186,18 @@ def bench(device: torch.device, forms: bool, data: str, show: Callable[[Speed], 
             return
         add(words, count * folds, ms, off)
 
-    for used, precision, count, folds in batches(device.type, forms, len(cases)):
+    for used, precision, count, folds in batches(device.type, forms, len(several)):
         batched(used, precision, count, folds)
     if on_gpu:
-        own = ImageProgram(cases[0], data, device, True)
+        own = ImageProgram(several[0], data, device, True)
         add("a graph per fold, bfloat16", SEVERAL, apart(own, SEVERAL, steps))
     return rows
 
 
-def _cases(data: str) -> list[Case]:
+def cases(data: str) -> list[Case]:
     """Return the cases of the digit product, a NMU first; without ``data`` with digits made in code."""
-    cases = [NMU, MUL, FC, SNMU, SNMU_BATCH]
-    return cases if data else [case.replace(task=case.task.replace(source="drawn")) for case in cases]
+    found = [NMU, MUL, FC, SNMU, SNMU_BATCH]
+    return found if data else [case.replace(task=case.task.replace(source="drawn")) for case in found]
 
 
 def report(device: str = "auto", *, as_json: bool = False, forms: bool = False, data: str = "") -> None:
