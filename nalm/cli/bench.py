@@ -20,7 +20,7 @@ def bench(
         bool,
         typer.Option("--forms", help="mnist: every form of the convolutions in every precision; minutes."),
     ] = False,
-    kernels: Annotated[
+    every_kernel: Annotated[
         bool, typer.Option("--kernels", help="mnist: what each kernel of a step of a batch takes instead.")
     ] = False,
     device: Device = "auto",
@@ -35,13 +35,12 @@ def bench(
     """Measure the engine against a plain loop that trains one module, or one fold of images, at a time."""
     if what:
         from nalm.errors import unknown
-        from nalm.lab.bench import images
-        from nalm.lab.bench import kernels as steps
+        from nalm.lab.bench import images, kernels
 
         if what != "mnist":
             raise unknown("benchmark", what, ["mnist"])
-        if kernels:
-            steps.report(device, data)
+        if every_kernel:
+            kernels.report(device, as_json=json, data=data)
         else:
             images.report(device, as_json=json, forms=forms, data=data)
         return

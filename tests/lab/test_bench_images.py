@@ -29,6 +29,12 @@ def test_it_shows_what_each_kernel_of_a_step_takes():
     assert float(lines[-1].split()[0]) == pytest.approx(sum(taken), rel=1e-3)
 
 
+def test_the_kernels_of_a_step_as_json_are_all_of_them():
+    done = CliRunner().invoke(app, ["bench", "mnist", "--device", "cpu", "--kernels", "--json"])
+    found = json.loads(done.stdout)
+    assert len(found) > 24 and all(kernel["us"] > 0 and kernel["calls"] >= 1 for kernel in found)
+
+
 def test_all_forms_and_precisions_are_measured_on_a_gpu_only_if_asked_for():
     used = fastest("cuda", "bfloat16")
     short = batches("cuda", forms=False, units=5)

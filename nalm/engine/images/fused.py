@@ -85,7 +85,7 @@ def weight_gradient(u: Tensor, x: Tensor, ink: Ink) -> Tensor:
     return operators_back.weight_gradient(u, x, ink.cells, ink.totals, list(SPLITS) if x.is_cuda else [1])
 
 
-def _blank(first: Tensor, ink: Ink) -> Tensor:
+def _without_ink(first: Tensor, ink: Ink) -> Tensor:
     """Return the first convolution's outputs (runs, 32) where it sees only the background: in the last block.
 
     If that has ink, all have, and the outputs are not needed.
@@ -99,36 +99,37 @@ def hidden(weights: Tensors, images: Tensor, draw: Draw | None) -> tuple[Tensor,
     """Return the outputs (runs, n, 128) of the linear layer of images, and what pulls a gradient to the weights.
 
     Features stay pixel by pixel, as they are computed, and the columns of the linear layer are permuted. Where only
-    the background is seen, every place of a run has the same inputs and outputs, ``still`` and ``flat``.
+    the background is seen, both convolutions have the same outputs at every place: ``blank_first``, ``blank_second``.
     """
     w1, w2 = weights["conv1.weight"].flatten(2).mT, weights["conv2.weight"].to(images.dtype)
     nine_and_one = torch.cat([w1, weights["conv1.bias"].unsqueeze(1)], 1)
     ten = T.pad(nine_and_one, (0, 0, 0, 6)).to(images.dtype)
     ink, background = Ink(*operators.inked(images)), images[:, 0, 0, 0].float().unsqueeze(-1)
     first = first_convolution(images, ten)
-    still = _blank(first, ink).float()
+    blank_first = _without_ink(first, ink).float()
     whole = w2.float().sum((3, 4))  # of an output and an input that is the same everywhere
-    flat = (whole * still.unsqueeze(1)).sum(-1) + weights["conv2.bias"]
+    blank_second = (whole * blank_first.unsqueeze(1)).sum(-1) + weights["conv2.bias"]
     words = None if draw is None else feature_words(draw, images.shape[1])
     found, which = pooled_convolution(
-        first, packed(w2), weights["conv2.bias"], flat, ink.cells, ink.totals, words
+        first, packed(w2), weights["conv2.bias"], blank_second, ink.cells, ink.totals, words
     )
     columns = weights["fc1.weight"].to(images.dtype).unflatten(2, (64, 144)).mT.flatten(2)
     scale = 1 if draw is None else SCALE  # of what was kept, and so of its gradient
 
     def pull(gradient: Tensor) -> Tensors:
         u, parts = unpooled(torch.bmm(gradient, columns), which)
-        every, blank = parts.sum(1).unbind(1)  # sums of the gradients of the second convolution, (runs, 64)
-        w, b, inked = unpacked_first(first_gradient(u, packed_back(w2), first, images, ink).sum(1))
+        # sums of the gradients of the second convolution's outputs, (runs, 64): of all, and of those without ink
+        all_sums, blank_sums = parts.sum(1).unbind(1)
+        w, b, ink_sums = unpacked_first(first_gradient(u, packed_back(w2), first, images, ink).sum(1))
         # what the first convolution's outputs get in all, less what those with ink do
-        rest = torch.where(still > 0, (every.unsqueeze(-1) * whole).sum(1) - inked, 0)
+        rest = torch.where(blank_first > 0, (all_sums.unsqueeze(-1) * whole).sum(1) - ink_sums, 0)
         kernels = unpacked(added(weight_gradient(u, first, ink)))
-        kernels = kernels + (blank.unsqueeze(-1) * still.unsqueeze(1)).view(*kernels.shape[:3], 1, 1)
+        without = (blank_sums.unsqueeze(-1) * blank_first.unsqueeze(1)).unflatten(2, (-1, 1, 1))
         return {
-            "conv1.weight": (w + (rest * background).view(*rest.shape, 1, 1, 1)) * scale,
+            "conv1.weight": (w + (rest * background).unflatten(1, (-1, 1, 1, 1))) * scale,
             "conv1.bias": (b + rest) * scale,
-            "conv2.weight": kernels * scale,
-            "conv2.bias": every * scale,
+            "conv2.weight": (kernels + without) * scale,
+            "conv2.bias": all_sums * scale,
             "fc1.weight": torch.bmm(gradient.mT, found.flatten(2)).unflatten(2, (144, 64)).mT.flatten(2),
             "fc1.bias": gradient.float().sum(1),
         }

@@ -85,7 +85,19 @@ def _write(best, source, words, y, which, cell, inside, c):
 @triton.autotune(configs((64, 4, 2, None), (128, 8, 2, None), (128, 8, 3, None)), key=["many", "runs"])
 @triton.jit
 def _forward(
-    x, w, b, flat, cells, totals, words, y, which, many, runs, block: tl.constexpr, precision: tl.constexpr
+    x,
+    w,
+    b,
+    blank,
+    cells,
+    totals,
+    words,
+    y,
+    which,
+    many,
+    runs,
+    block: tl.constexpr,
+    precision: tl.constexpr,
 ):
     """Compute pooled pixels, and which of its four pixels each is, as ``operators.pooled_convolution`` describes."""
     run, begin = tl.program_id(1).to(tl.int64), tl.program_id(0) * block
@@ -105,7 +117,7 @@ def _forward(
         source = tl.where((at < count)[:, None], source, 8)
         _write(best, source, words, y + out, which + out, cell, inside, c)
     else:
-        best = tl.zeros([block, 64], tl.float32) + tl.load(flat + run * 64 + c)[None, :]
+        best = tl.zeros([block, 64], tl.float32) + tl.load(blank + run * 64 + c)[None, :]
         _write(best, tl.full([block, 64], 8, tl.int32), words, y + out, which + out, cell, inside, c)
 
 
@@ -126,7 +138,7 @@ def pooled(
     x: Tensor,
     w: Tensor,
     b: Tensor,
-    flat: Tensor,
+    blank: Tensor,
     lists: tuple[Tensor, Tensor],
     words: Tensor | None,
     y: Tensor,
@@ -134,10 +146,10 @@ def pooled(
 ) -> None:
     """Fill y and which (runs, n, 144, 64) from inputs (runs, n, 26, 26, 32) and packed weights (runs, 3, 128, 128).
 
-    ``flat`` (runs, 64) is what pixels without ink are; lists are the pixels and how many have ink; ``words`` say what
+    ``blank`` (runs, 64) is what pixels without ink are; lists are the pixels and how many have ink; ``words`` say what
     the dropout keeps, None that it keeps all.
     """
     many, (cells, totals) = x.shape[1] * 144, lists
     _forward[lambda meta: (triton.cdiv(many, meta["block"]), len(x))](
-        x, w, b, flat, cells, totals, words, y, which, many, len(x), precision=precision()
+        x, w, b, blank, cells, totals, words, y, which, many, len(x), precision=precision()
     )

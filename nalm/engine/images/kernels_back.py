@@ -22,9 +22,10 @@ def _unpool(g, which, u, sums, many, size, block: tl.constexpr):
     g, which, u = g + run * many * 64, which + run * many * 64, u + run * many * 256
     every = tl.zeros([block, 64], tl.float32)
     blank = tl.zeros([block, 64], tl.float32)
-    for start in range(part * size, tl.minimum(part * size + size, many), block):
+    end = tl.minimum(part * size + size, many)
+    for start in range(part * size, end, block):
         row = start + tl.arange(0, block)
-        inside = row < tl.minimum(part * size + size, many)
+        inside = row < end
         at = row[:, None] * 64 + c[None, :]
         source = tl.load(which + at, mask=inside[:, None], other=12).to(tl.int32)
         value = tl.load(g + at, mask=inside[:, None], other=0.0)

@@ -78,11 +78,11 @@ def listed(places: Tensor, totals: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 @torch.library.custom_op("nalm::pooled_convolution", mutates_args=())
 def pooled_convolution(
-    x: Tensor, w: Tensor, b: Tensor, flat: Tensor, cells: Tensor, totals: Tensor, words: Tensor | None
+    x: Tensor, w: Tensor, b: Tensor, blank: Tensor, cells: Tensor, totals: Tensor, words: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     """Compute the positive part of a pooled convolution (runs, n, 144, 64), and which of four pixels it is.
 
-    It is 4 if none is positive; 8 is added where there is no ink, and 8 alone if that is positive. ``flat`` (runs, 64)
+    It is 4 if none is positive; 8 is added where there is no ink, and 8 alone if that is positive. ``blank`` (runs, 64)
     is the output without ink, cells and totals are those of ``inked``. With words (runs, n, 9, 64) some pixels are left
     out as ``Dropout`` does, and the rest made larger.
     """
@@ -94,7 +94,7 @@ def pooled_convolution(
         drawn = None if words is None else words.contiguous()
         lists = cells, totals
         kernels.pooled(
-            x.contiguous(), w.contiguous(), b.contiguous(), flat.contiguous(), lists, drawn, y, which
+            x.contiguous(), w.contiguous(), b.contiguous(), blank.contiguous(), lists, drawn, y, which
         )
         return y, which
     taps = [[strip(x, tap + wy).flatten(1, 3) @ w[:, tap] for tap in range(3)] for wy in range(2)]
@@ -112,7 +112,7 @@ def pooled_convolution(
 
 @pooled_convolution.register_fake
 def _(
-    x: Tensor, w: Tensor, b: Tensor, flat: Tensor, cells: Tensor, totals: Tensor, words: Tensor | None
+    x: Tensor, w: Tensor, b: Tensor, blank: Tensor, cells: Tensor, totals: Tensor, words: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     y = x.new_empty(*x.shape[:2], 144, 64)
     return y, torch.empty_like(y, dtype=torch.int8)

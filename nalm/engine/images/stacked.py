@@ -11,10 +11,8 @@ from nalm.engine.images.program import ImageProgram, Member
 Tensors = dict[str, Tensor]
 # images of all runs that are read at a time, at most: on a CPU 32,768 would take 7.5 GB and be no faster
 READ = {"cpu": 512, "cuda": 32_768}
-JUDGED = {
-    "cpu": 1_024,
-    "cuda": 65_536,
-}  # samples of all runs that are evaluated at a time, at most, with images read
+# samples of all runs whose results are evaluated at a time, at most, when their images have been read
+JUDGED = {"cpu": 1_024, "cuda": 65_536}
 READER, LAYERS = "reader.", "arithmetic."
 
 
@@ -86,11 +84,15 @@ class Stacked:
             for name in [n for n in members[0].noise if n.startswith(beginning)]:
                 self.noise[prefix + name] = self._stacked([m.noise for m in members], name)
 
+    def _chunks(self, most: int, limits: dict[str, int]) -> tuple[int, int]:
+        """Return how many entries of each member are taken at a time, and the length of whole chunks of them."""
+        chunk = min(most, max(1, limits[self.device.type] // len(self.members)))
+        return chunk, -(-most // chunk) * chunk
+
     def _set(self, name: str) -> Tensors:
         """Return a set of every member, padded to whole chunks, with zeros for their sums."""
         most = max(m.sizes[name] for m in self.members)
-        chunk = min(most, max(1, JUDGED[self.device.type] // len(self.members)))
-        length = -(-most // chunk) * chunk
+        chunk, length = self._chunks(most, JUDGED)
         rows = [m.sets[name]["rows"][: m.sizes[name]] for m in self.members]
         padded = [torch.cat([r, r.new_zeros(length - len(r), *r.shape[1:])]) for r in rows]
         sizes = torch.tensor([m.sizes[name] for m in self.members], device=self.device)
@@ -114,9 +116,7 @@ class Stacked:
             torch.cat([s["rows"][i].flatten() for s in self.sets.values()]).unique()
             for i in range(len(self.members))
         ]
-        most = max(len(own) for own in every)
-        chunk = min(most, max(1, READ[self.device.type] // len(self.members)))
-        length = -(-most // chunk) * chunk
+        chunk, length = self._chunks(max(len(own) for own in every), READ)
         rows = torch.stack([torch.cat([own, own[-1:].expand(length - len(own))]) for own in every])
         for s in self.sets.values():
             s["places"] = torch.searchsorted(rows, s["rows"].flatten(1)).view_as(s["rows"])

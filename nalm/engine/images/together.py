@@ -40,7 +40,7 @@ class Together(Stacked):
         self.convolve = form(convolutions)
         self.decide = Methods(first.network.get_submodule("reader"), "conclude")
         self.quiet = Methods(first.judge.get_submodule("reader"), "conclude")
-        self._look, self._count = self._looked(), self._counted()
+        self._read_images, self._count = self._image_reader(), self._counted()
         self._steps: dict[str, Callable[..., object]] = {}
 
     @contextlib.contextmanager
@@ -158,10 +158,10 @@ class Together(Stacked):
         with self.here():
             pictures = self.pictures
             pictures["offset"].zero_()
-            look = self.compiler(f"read {tuple(pictures['rows'].shape)}", self._look)
-            seen = (self.params, self.at, pictures, self.shared)
+            reader = self.compiler(f"read {tuple(pictures['rows'].shape)}", self._read_images)
+            needed = (self.params, self.at, pictures, self.shared)
             for _ in range(pictures["rows"].shape[1] // len(pictures["grid"])):
-                self.graphs("read", functools.partial(look, *seen))
+                self.graphs("read", functools.partial(reader, *needed))
             for name, s in self.sets.items():
                 for part in ("offset", "sums", "counts"):
                     s[part].zero_()
@@ -170,17 +170,17 @@ class Together(Stacked):
                 for _ in range(s["rows"].shape[1] // len(s["grid"])):
                     self.graphs(f"judge {name}", functools.partial(count, *own))
 
-    def _looked(self) -> Callable[..., object]:
+    def _image_reader(self) -> Callable[..., object]:
         """Return the function that reads one chunk of the images of every member."""
 
-        def look(params: Tensors, at: Tensor, pictures: Tensors, shared: Tensors) -> None:
+        def read_images(params: Tensors, at: Tensor, pictures: Tensors, shared: Tensors) -> None:
             place = pictures["offset"] + pictures["grid"]
             x = normalised(shared["images"][pictures["rows"][:, place]]).to(self.precision)
             hidden, _ = self.convolve(_inside(params, WITH), x, None)
             pictures["read"].index_copy_(1, place, self._read(self.quiet, hidden, params, {}, at))
             pictures["offset"].add_(len(pictures["grid"]))
 
-        return look
+        return read_images
 
     def _counted(self) -> Callable[..., object]:
         """Return the function that adds one chunk of a set of every member to its sums."""

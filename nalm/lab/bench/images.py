@@ -112,15 +112,22 @@ def apart(program: ImageProgram, folds: int, steps: int) -> float:
     return _timed(turn, program.device, max(1, steps // folds)) / folds
 
 
-def together(programs: Sequence[ImageProgram], folds: int, convolutions: str, steps: int) -> float:
-    """Return the milliseconds per step of one fold when those of several cases are one batch."""
+def begun(programs: Sequence[ImageProgram], folds: int, convolutions: str) -> Together:
+    """Return folds of several cases as one batch whose step is compiled and captured."""
     members = [Member(program, seed) for program in programs for seed in range(folds)]
     batch = Together(members, convolutions, programs[0].device.type == "cuda")
     for member in members:
         member.shuffle(0)
-    for _ in range(3):
+    for _ in range(3):  # compiled by the first, captured by the second, replayed by the third
         batch.advance("mse")
-    return _timed(lambda: batch.advance("mse"), batch.device, max(2, steps // len(members))) / len(members)
+    return batch
+
+
+def together(programs: Sequence[ImageProgram], folds: int, convolutions: str, steps: int) -> float:
+    """Return the milliseconds per step of one fold when those of several cases are one batch."""
+    batch = begun(programs, folds, convolutions)
+    runs = len(batch.members)
+    return _timed(lambda: batch.advance("mse"), batch.device, max(2, steps // runs)) / runs
 
 
 def difference(convolutions: str, precision: str, device: torch.device, images: int = 256) -> float:

@@ -4,17 +4,17 @@
 folds of five units in bfloat16, on a CPU one fold of one unit.
 """
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import torch
 from torch.profiler import ProfilerActivity, profile
 
 from nalm.engine import device_for
 from nalm.engine.images.convolutions import fastest
-from nalm.engine.images.program import ImageProgram, Member
-from nalm.engine.images.together import Together
-from nalm.lab.bench.images import FOLDS, cases
+from nalm.engine.images.program import ImageProgram
+from nalm.lab.bench.images import FOLDS, begun, cases
 
 STEPS = {"cpu": 1, "cuda": 50}  # steps that are profiled
 SHOWN = 24  # kernels with a line of their own
@@ -22,7 +22,7 @@ SHOWN = 24  # kernels with a line of their own
 
 @dataclass
 class Kernel:
-    """What one kernel takes."""
+    """One kernel of a training step, and its time."""
 
     name: str
     us: float  # per fold-step
@@ -32,39 +32,35 @@ class Kernel:
 def profiled(programs: Sequence[ImageProgram], folds: int, precision: str) -> list[Kernel]:
     """Return the kernels of a step of a batch, the longest first."""
     device = programs[0].device
-    batch = Together(
-        [Member(program, seed) for program in programs for seed in range(folds)],
-        fastest(device.type, precision),
-        device.type == "cuda",
-    )
-    for member in batch.members:
-        member.shuffle(0)
-    for _ in range(3):  # compiled, captured, replayed
-        batch.advance("mse")
-    steps, on_gpu = STEPS[device.type], device.type == "cuda"
+    on_gpu, steps = device.type == "cuda", STEPS[device.type]
+    batch = begun(programs, folds, fastest(device.type, precision))
     with profile(activities=[ProfilerActivity.CUDA if on_gpu else ProfilerActivity.CPU]) as found:
         for _ in range(steps):
             batch.advance("mse")
         if on_gpu:
             torch.cuda.synchronize()
-    taken = [
-        (e.key, e.self_device_time_total if on_gpu else e.self_cpu_time_total, e.count)
-        for e in found.key_averages()
-    ]
     share = steps * len(batch.members)
-    return sorted((Kernel(n, us / share, c / steps) for n, us, c in taken if us), key=lambda k: -k.us)
+    kernels = []
+    for event in found.key_averages():
+        us = event.self_device_time_total if on_gpu else event.self_cpu_time_total
+        if us:
+            kernels.append(Kernel(event.key, us / share, event.count / steps))
+    return sorted(kernels, key=lambda kernel: -kernel.us)
 
 
-def report(device: str = "auto", data: str = "") -> None:
+def report(device: str = "auto", *, as_json: bool = False, data: str = "") -> None:
     """Measure and print."""
     on = device_for(device)
-    several, folds = (cases(data), FOLDS) if on.type == "cuda" else (cases(data)[:1], 1)
-    precision = "bfloat16" if on.type == "cuda" else ""
-    programs = [ImageProgram(case, data, on, on.type == "cuda", precision) for case in several]
-    rows = profiled(programs, folds, precision)
-    rest = rows[SHOWN:]
-    rows = [*rows[:SHOWN], Kernel(f"{len(rest)} others", sum(k.us for k in rest), sum(k.calls for k in rest))]
+    on_gpu = on.type == "cuda"
+    several, folds, precision = (cases(data), FOLDS, "bfloat16") if on_gpu else (cases(data)[:1], 1, "")
+    programs = [ImageProgram(case, data, on, on_gpu, precision) for case in several]
+    kernels = profiled(programs, folds, precision)
+    if as_json:
+        print(json.dumps([asdict(kernel) for kernel in kernels], indent=1))
+        return
     print(f"A step of {len(several) * folds} runs on {on.type}:\n\nus/fold-step  calls  kernel")
-    for kernel in rows:
+    for kernel in kernels[:SHOWN]:
         print(f"{kernel.us:12.2f} {kernel.calls:6.0f}  {kernel.name[:60]}")
-    print(f"{sum(k.us for k in rows):12.2f}         in all")
+    rest = kernels[SHOWN:]
+    print(f"{sum(k.us for k in rest):12.2f} {sum(k.calls for k in rest):6.0f}  {len(rest)} others")
+    print(f"{sum(k.us for k in kernels):12.2f}         in all")
