@@ -8,6 +8,9 @@ import sys
 import pytest
 import torch
 
+from nalm import draws
+from nalm.engine.images import fused, operators
+from nalm.engine.images.dropped import feature_words
 from nalm.lab.bench.images import difference
 
 INTERPRETED = """
@@ -84,8 +87,54 @@ def test_the_interpreted_kernels_compute_what_torch_computes():
     assert done.returncode == 0 and "all near" in done.stdout, done.stderr
 
 
+def passes(device, dtype, features=None):
+    """Return what each pass computes from the same numbers on a device, of images with and without ink.
+
+    Pooled pixels and where they come from may be given: they are others where two outputs are equal but for rounding.
+    """
+    chance = torch.Generator().manual_seed(0)
+
+    def drawn(*shape, size=1.0):
+        return (torch.randn(*shape, generator=chance) * size).bfloat16().to(device, dtype)
+
+    x = drawn(2, 40, 28, 28)
+    x[..., :7, :] = x[..., 21:, :] = x[..., :7] = x[0, :5] = -0.5
+    ten, w, b, g = drawn(2, 16, 32), drawn(2, 64, 32, 3, 3, size=0.06), drawn(2, 64), drawn(2, 40, 9216)
+    ten[:, 10:] = 0
+    keys, step = draws.keys([4, 5], "dropout").to(device), torch.tensor(7, dtype=torch.int32, device=device)
+    words = feature_words((keys, step), 40)
+    ink = fused.Ink(*operators.inked(x))
+    first = operators.first_convolution(x, ten)
+    seen = first.bfloat16().to(dtype)
+    blank = (w.float().sum((3, 4)) * fused._without_ink(seen, ink).float().unsqueeze(1)).sum(-1) + b.float()
+    y, which = operators.pooled_convolution(seen, fused.packed(w), b, blank, ink.cells, ink.totals, words)
+    from_which = which if features is None else features.to(device)
+    u, sums = fused.unpooled(g, from_which)
+    rows = torch.where((from_which < 8).any(-1).flatten().unsqueeze(-1), u, 0)
+    first_sums = fused.first_gradient(u, fused.packed_back(w), seen, x, ink).sum(1)
+    second = fused.weight_gradient(u, seen, ink).sum(1)
+    found = {"words": words, "first": first, "y": y, "rows": rows, "sums": sums.sum(1)}
+    found |= {"first gradient": first_sums, "second gradient": second}
+    return {name: t.float().cpu() for name, t in found.items()}, which.cpu(), [part.cpu() for part in ink]
+
+
+NO_GPU = pytest.mark.skipif(
+    not torch.cuda.is_available(), reason="needs a CUDA device, and there is none here"
+)
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=[pytest.mark.slow, NO_GPU])])
+def test_each_pass_computes_in_bfloat16_what_it_computes_in_float32(device):
+    wanted, which, ink = passes("cpu", torch.float32)
+    found, other, listed = passes(device, torch.bfloat16, features=which)
+    assert all(torch.equal(a, b) for a, b in zip(ink, listed, strict=True))
+    assert (which == other).float().mean() > 0.99
+    for name, values in wanted.items():
+        assert (found[name] - values).norm() < 0.01 * values.norm(), name
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device, and there is none here")
+@NO_GPU
 @pytest.mark.parametrize("precision", ["tf32", "bfloat16"])
 @pytest.mark.parametrize("name", ["fused", "unfolded"])
 def test_gradients_are_as_near_to_those_in_float32_as_torchs_convolutions_in_this_precision(name, precision):
@@ -95,6 +144,6 @@ def test_gradients_are_as_near_to_those_in_float32_as_torchs_convolutions_in_thi
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device, and there is none here")
+@NO_GPU
 def test_gradients_of_unfolded_convolutions_are_those_of_torchs():
     assert difference("unfolded", "float32", torch.device("cuda")) < 1e-4
