@@ -150,7 +150,7 @@ class TwoDigits(OfTwoDigits):
 
     def signature(self, model: tuple[Layer, ...], recipe: Recipe) -> Hashable:
         """Return what runs of one program have in common: readers and steps; their layers may differ."""
-        own = ("penalties", "clip_norm", "starts")
+        own = ("penalties", "clip_norm", "weight_decay", "starts")
         steps = tuple(getattr(recipe, f.name) for f in fields(recipe) if f.name not in own)
         pairs = tuple(getattr(self, f.name) for f in fields(self) if f.name not in self.per_run)
         return type(self), pairs, steps

@@ -119,7 +119,7 @@ class Recipe(Value):
     inalu: bool = setting(False, equal)
     stop_when_solved: bool = setting(False, equal)
     # times a weight, added to its gradient, behind a reader of images
-    weight_decay: float = setting(0.0, equal, added_later=True)
+    weight_decay: float = setting(0.0, per_run, added_later=True)
     # initial weights on a grid of so many points from 0 to 1, by the seed; 0 draws them
     grid: int = setting(0, equal, added_later=True)
     decay: float = setting(0.99, equal, added_later=True)  # of RMSProp's mean of squares
