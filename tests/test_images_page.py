@@ -59,3 +59,18 @@ def test_means_over_folds_follow_from_the_table_of_runs(last):
         assert shown == pytest.approx(expected, abs=0.06), layer
         hundred = statistics.mean(float(row[2]) for row in runs if row[0] == layer)
         assert float(over_hundred.split()[0]) == pytest.approx(hundred, abs=0.06), layer
+
+
+def test_every_quotient_of_the_published_length_stands_in_its_table():
+    path = PRODUCT.with_name("division.csv")
+    curves = shipped.curves(path)
+    runs = {o.seed: o for o in shipped.read(path) if o.case.model[0].unit == "NRU"}
+    table = {int(row[0]): row for row in rows("| fold | at the chosen epoch |")}
+    assert table.keys() == runs.keys()
+    for fold, o in runs.items():
+        last = [100 * curves[o.case.key, fold][f"test.output.{name}"][-1] for name in ("decimals", "rounded")]
+        shown = [float(table[fold][i]) for i in (1, 2, 6)]
+        assert shown == pytest.approx([100 * (1 - o.test), *last], abs=0.051), fold
+    chosen = mean([100 * (1 - o.test) for o in runs.values()])
+    text = (ROOT / "docs" / "images.md").read_text("utf-8")
+    assert f"{chosen.estimate:.1f} [{chosen.low:.1f}, {min(100.0, chosen.high):.1f}]" in text

@@ -212,7 +212,6 @@ FEWER = {  # seeds that some of the cases have
     "beyond/selection": {10},
     "beyond/two-layer-division": {10},
     "beyond/two-layer-penalty": {10},
-    "mnist/product": {1, 9},
     "mnist/division": {3},
     "mnist/division-starts": {3},
     "mnist/sequence-product": {1, 3},

@@ -135,7 +135,7 @@ def test_each_pass_computes_in_bfloat16_what_it_computes_in_float32(device):
 
 @pytest.mark.slow
 @NO_GPU
-@pytest.mark.filterwarnings("ignore:Attempting to run cuBLAS")  # of torch's own thread for gradients, at its first
+@pytest.mark.filterwarnings("ignore:Attempting to run cuBLAS")  # in torch's thread for gradients
 @pytest.mark.parametrize("precision", ["tf32", "bfloat16"])
 @pytest.mark.parametrize("name", ["fused", "unfolded"])
 def test_gradients_are_as_near_to_those_in_float32_as_torchs_convolutions_in_this_precision(name, precision):

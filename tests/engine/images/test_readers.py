@@ -82,6 +82,17 @@ def test_lower_precision_stays_inside_the_reader():
     torch.testing.assert_close(output, by_hand)
 
 
+def test_a_mixture_that_reads_the_right_digit_is_not_turned_into_it():
+    logits = torch.full((10,), -4.0)
+    logits[[3, 5]] = 4.0
+    logits.requires_grad_()
+    read = softargmax(logits)
+    (found,) = torch.autograd.grad(read, logits)
+    p = torch.softmax(logits.detach(), -1)
+    torch.testing.assert_close(found, p * (torch.arange(10) - read.detach()))
+    assert abs(read.item() - 4) < 0.01 and found[4].abs() < 1e-5 < 0.1 < found[5].abs()
+
+
 def test_layers_can_start_alike_in_every_fold_while_readers_do_not():
     network = Pair(NMU, 0)
     own, shared = starts(network, 0), starts(network, 0, first=3)
