@@ -1,5 +1,6 @@
 """Every example runs, and so do the README's Python blocks."""
 
+import importlib
 import json
 import re
 import subprocess
@@ -7,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from nalm.claims import verdicts
 from nalm.experiments import EXPERIMENTS
@@ -175,3 +177,19 @@ def test_a_noisy_trajectory_becomes_equations_with_intervals():
     output = python("examples/epidemic.py")
     assert "dI/dt = 0.06*sqrt(I)*sqrt(S) - 0.05*I" in output
     assert "95% interval" in output
+
+
+def test_the_example_of_mixed_digits_finds_a_mixture_and_trains_by_both_targets(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    example = importlib.import_module("mixed_digits")
+    reader = torch.nn.Linear(10, 10, bias=False)
+    mixed = 20 * torch.eye(10)
+    mixed[[3, 5], 4], mixed[4, 4], mixed[1, 0], mixed[0, 0] = 20, 0, 20, 0  # 4 as 3 and 5, and 0 as 1 alone
+    reader.weight.data = mixed
+    found = example.mixtures(reader, torch.eye(10), torch.arange(10))
+    assert set(found) == {4} and example.words(found).startswith("4 = 0.50 x 3 + 0.50 x 5")
+    assert example.words({}) == "none"
+    x, y = torch.rand(40, 784, generator=torch.Generator().manual_seed(0)), torch.arange(40) % 10
+    alone, sure = (example.trained(x, y, 0, weight, steps=4) for weight in (0.0, 1.0))
+    again = example.trained(x, y, 0, 1.0, steps=4)
+    assert torch.equal(sure[0].weight, again[0].weight) and not torch.equal(sure[0].weight, alone[0].weight)
