@@ -4,21 +4,20 @@
 
 A network gives ten probabilities for an image, their mean is the digit read, and the target is the product of two of
 them. 3 and 5 in equal parts are 4 on average, and nothing turns this mixture into a 4: the derivative of the digit read
-with respect to the logit of class k is p_k (k - read). In the second half of the training, a cross entropy with the
-digit that the network reads itself, rounded, does. Each reader takes a minute of one CPU core, twice.
+with respect to the logit of class k is p_k (k - read). Pseudo-labels do, in the second half of the training: a cross
+entropy with the digit that the network reads itself, rounded. Each reader takes a minute of one CPU core, twice.
 """
 
 import sys
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as T
 
 from nalm.engine.images import mnist
 from nalm.engine.images.data import normalised
+from nalm.engine.images.readers import pseudo_label, softargmax
 
 STEPS, BATCH = 12_000, 128
-CLASSES = torch.arange(10.0)
 
 
 def images(data: str = "") -> tuple[Tensor, Tensor]:
@@ -29,7 +28,7 @@ def images(data: str = "") -> tuple[Tensor, Tensor]:
 
 
 def trained(x: Tensor, y: Tensor, seed: int, sure: float, steps: int = STEPS) -> nn.Module:
-    """Train a reader by products; ``sure`` is the weight of the cross entropy with the digits that it reads."""
+    """Train a reader by products; ``sure`` is the weight of the pseudo-labels."""
     torch.manual_seed(seed)
     reader = nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Dropout(0.5), nn.Linear(128, 10))
     optimiser = torch.optim.Adam(reader.parameters(), lr=1e-3)
@@ -37,10 +36,10 @@ def trained(x: Tensor, y: Tensor, seed: int, sure: float, steps: int = STEPS) ->
     for step in range(steps):
         rows = torch.randint(len(x), (BATCH, 2), generator=chance)
         logits = reader(x[rows.flatten()])
-        read = logits.softmax(-1) @ CLASSES
-        loss = (read.view(-1, 2).prod(-1) - y[rows].prod(-1)).square().mean()
+        read = softargmax(logits).view(-1, 2)
+        loss = (read.prod(-1) - y[rows].prod(-1)).square().mean()
         if sure and step >= steps // 2:
-            loss = loss + sure * T.cross_entropy(logits, read.detach().round().long())
+            loss = loss + sure * pseudo_label(logits)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -73,9 +72,9 @@ def main(readers: int = 10, steps: int = STEPS, data: str = "") -> tuple[int, in
             found = mixtures(trained(x, y, seed, sure, steps), x[:20_000], y[:20_000])
             counts[i] += bool(found)
             print(
-                f"reader {seed}, {('products only', 'and its own digits')[i]:18}: {words(found)}", flush=True
+                f"reader {seed}, {('products only', 'and pseudo-labels')[i]:17}: {words(found)}", flush=True
             )
-    print(f"{counts[0]} of {readers} mix a digit; with their own digits as a second target {counts[1]}.")
+    print(f"{counts[0]} of {readers} mix a digit; with pseudo-labels {counts[1]}.")
     return counts[0], counts[1]
 
 

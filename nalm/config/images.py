@@ -142,6 +142,7 @@ class TwoDigits(OfTwoDigits):
 
     inputs = 2
     per_run = ("threshold", "exact", "chosen", "start", "generator")
+    penalties = ("pseudo-label",)
 
     @property
     def size(self) -> int:

@@ -57,6 +57,7 @@ class Task(Value):
     fits_trajectory: bool = False  # whether steps are solutions of differential equations
     extends: bool = False  # whether a longer training goes on from the end of a shorter one
     untrained: tuple[str, ...] = ("weight_decay",)  # fields of a recipe that the trainer does not know
+    penalties: tuple[str, ...] = ()  # named penalties besides those of the model's layers
     # fields that may differ between the runs of one program, as far as ``shape`` allows; others must be equal
     per_run: tuple[str, ...] = (
         *("operation", "train", "test", "subset", "overlap", "subsets", "operands", "threshold", "noise"),

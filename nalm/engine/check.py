@@ -24,7 +24,7 @@ def check(cases: Sequence[Case]) -> None:
         if case.recipe.starts or case.recipe.normal_starts:
             normals = [case.recipe.normal_starts]
             network.starts([0], torch.zeros(1), between=case.recipe.starts, normals=normals)
-        _penalties(case, network.penalty_names())
+        _penalties(case, network.penalty_names() | {*case.task.penalties})
         trainer_for(case).check(case)
 
 

@@ -15,6 +15,7 @@ from nalm.units.noise import Noise
 from nalm.units.start import Start, Uniform
 
 Tensors = dict[str, Tensor]
+PSEUDO_LABEL = "pseudo-label"  # the name of a reader's penalty
 FIRST = 100  # streams of a reader's starts and noise begin here; those of the layers behind it are fewer
 
 
@@ -99,6 +100,19 @@ def softargmax(logits: Tensor, first: int = 0) -> Tensor:
     return (torch.softmax(logits, -1) * digits).sum(-1)
 
 
+def pseudo_label(logits: Tensor, first: int = 0) -> Tensor:
+    """Return the cross entropy of logits (*runs, n, classes) with the digits that they read, rounded, for each run.
+
+    A reader that is trained on results alone can read a digit as a mixture of other classes. With the digit that is
+    read as its label (Lee 2013) it learns the class of the digit.
+
+    >>> pseudo_label(torch.tensor([[0.0, -90.0, 0.0], [-90.0, 0.0, -90.0]]))  # half 0 and half 2, and sure that it is 1
+    tensor(45.3466)
+    """
+    read = softargmax(logits, first).round().long() - first
+    return -torch.log_softmax(logits, -1).gather(-1, read.unsqueeze(-1)).mean((-2, -1))
+
+
 class TwoDigitReader(nn.Module):
     """Two digits, however they are read, and the layers that calculate with them."""
 
@@ -131,10 +145,22 @@ class Pair(TwoDigitReader):
         self.reader = Classifier(10 - first, precision)
         self.arithmetic = Network(layers, 2)
 
+    def logits(self, images: Tensor) -> Tensor:
+        """Return the logits (batch, 2, classes) of images (batch, 2, 28, 28)."""
+        found: Tensor = self.reader(images.flatten(0, 1).unsqueeze(1))
+        return found.unflatten(0, images.shape[:2])
+
     def read(self, images: Tensor) -> Tensor:
         """Return the digits (batch, 2) that are read from images (batch, 2, 28, 28)."""
-        logits = self.reader(images.flatten(0, 1).unsqueeze(1))
-        return softargmax(logits, self.first).unflatten(0, images.shape[:2])
+        return softargmax(self.logits(images), self.first)
+
+    def penalised(self, images: Tensor, names: Sequence[str]) -> tuple[Tensor, Tensors]:
+        """Return the output, and the named penalties of the layers and of the reader."""
+        logits = self.logits(images)
+        output, terms = self.arithmetic.penalised(softargmax(logits, self.first), names)
+        if PSEUDO_LABEL in names:
+            terms[PSEUDO_LABEL] = pseudo_label(logits.flatten(0, 1), self.first)
+        return output, terms
 
 
 def starts(

@@ -18,7 +18,7 @@ from nalm.engine.graphs import Graphs
 from nalm.engine.images.convolutions import LINEAR, NAMES, form
 from nalm.engine.images.data import normalised
 from nalm.engine.images.program import Member
-from nalm.engine.images.readers import softargmax
+from nalm.engine.images.readers import PSEUDO_LABEL, pseudo_label, softargmax
 from nalm.engine.images.stacked import READER, SameLayers, Stacked
 from nalm.engine.step import grown, start_and_slope, update
 from nalm.losses import loss as find_loss
@@ -64,6 +64,12 @@ class Together(Stacked):
         """Return one step: look up, read, calculate, gradient, clip, update, project."""
         recipe, epoch, runs = self.case.recipe, self.case.epoch, len(self.members)
         loss, rule = find_loss(loss_name), self.members[0].program.optimiser
+        labelled = [
+            (kind.part, ramp)
+            for kind in self.kinds
+            for name, ramp in kind.recipe.penalties
+            if name == PSEUDO_LABEL
+        ]
 
         def step(
             params: Tensors,
@@ -80,10 +86,14 @@ class Together(Stacked):
             hidden, pull = self.convolve(_inside(params, WITH), x, draw)
 
             def objective(hidden: Tensor, p: Tensors) -> Tensor:
-                read = self._read(self.decide, hidden, p, noise, at).unflatten(1, (-1, 2))
+                logits = self._logits(self.decide, hidden, p, noise, at)
+                read = softargmax(logits, self.first).unflatten(1, (-1, 2))
                 terms = [
                     self._loss(kind, loss, read[kind.part], y[kind.part], p, noise, at) for kind in self.kinds
                 ]
+                for part, ramp in labelled:
+                    weight = ramp.weight * grown(at, *start_and_slope(ramp))
+                    terms.append(weight * pseudo_label(logits[part], self.first))
                 return torch.cat(terms).sum()
 
             rest = {n: p for n, p in params.items() if n.removeprefix(READER) not in WITH}
@@ -94,13 +104,13 @@ class Together(Stacked):
 
         return step
 
-    def _read(self, decide: Methods, hidden: Tensor, p: Tensors, noise: Tensors, at: Tensor) -> Tensor:
-        """Return the digits (runs, n) of outputs of the first linear layer, (runs, n, 128)."""
+    def _logits(self, decide: Methods, hidden: Tensor, p: Tensors, noise: Tensors, at: Tensor) -> Tensor:
+        """Return the logits (runs, n, classes) of outputs of the first linear layer, (runs, n, 128)."""
         keys = {n.removeprefix(READER): k for n, k in noise.items() if n.startswith(READER)}
         counters = {n.removesuffix("key") + "counter": at.expand(len(self.members)) for n in keys}
         own = {n.removeprefix(READER): t for n, t in p.items() if n.startswith(READER)}
-        logits = decide("conclude", {**own, **keys, **counters}, hidden)
-        return softargmax(logits, self.first)
+        logits: Tensor = decide("conclude", {**own, **keys, **counters}, hidden)
+        return logits
 
     @staticmethod
     def _loss(
@@ -112,13 +122,14 @@ class Together(Stacked):
         noise: Tensors,
         at: Tensor,
     ) -> Tensor:
-        """Return the loss and the penalties of every run of a kind."""
+        """Return the loss of every run of a kind and the penalties of its layers."""
         keys = kind.own(noise)
         counters = {n.removesuffix("key") + "counter": at.expand(len(read)) for n in keys}
-        names = [name for name, _ in kind.recipe.penalties]
+        ramps = [(name, ramp) for name, ramp in kind.recipe.penalties if name != PSEUDO_LABEL]
+        names = [name for name, _ in ramps]
         output, terms = kind.learn("penalised", {**kind.own(p), **keys, **counters}, read, names)
         total = loss(output, y, output)
-        for name, ramp in kind.recipe.penalties:
+        for name, ramp in ramps:
             total = total + ramp.weight * grown(at, *start_and_slope(ramp)) * terms[name]
         return total.expand(len(read))
 
@@ -177,7 +188,8 @@ class Together(Stacked):
             place = pictures["offset"] + pictures["grid"]
             x = normalised(shared["images"][pictures["rows"][:, place]]).to(self.precision)
             hidden, _ = self.convolve(_inside(params, WITH), x, None)
-            pictures["read"].index_copy_(1, place, self._read(self.quiet, hidden, params, {}, at))
+            logits = self._logits(self.quiet, hidden, params, {}, at)
+            pictures["read"].index_copy_(1, place, softargmax(logits, self.first))
             pictures["offset"].add_(len(pictures["grid"]))
 
         return read_images

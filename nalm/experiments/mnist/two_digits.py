@@ -109,6 +109,12 @@ def product_claims() -> tuple[Claim, ...]:
     return once((*tied(found, PRODUCT), *readers))
 
 
+def labelled(case: Case) -> Case:
+    """Train the reader of a case on pseudo-labels, too: the digits that it reads itself."""
+    (extra,) = pressed(case, 1, "pseudo-label").recipe.penalties
+    return case.replace(recipe=case.recipe.replace(penalties=(*case.recipe.penalties, extra)))
+
+
 SMALL = TwoDigits("multiply", source="drawn", samples=5, exact="rounded")
 SMOKE = tuple(
     lasting(reading(layer, SMALL, batch=16), 10)
@@ -129,6 +135,12 @@ EXPERIMENTS = (
         tuple(dict.fromkeys(DIVISION.values())),
         tuple(range(10)),
         tied(claims("MNIST isolated division"), DIVISION),
+    ),
+    Experiment(
+        "mnist/product-labels",
+        "Is every digit read exactly if the digits that the reader reads are its labels as well?",
+        tuple(map(labelled, (MUL, NMU, SNMU, SNMU_BATCH))),
+        tuple(range(10)),
     ),
     Experiment(
         "mnist/division-starts",

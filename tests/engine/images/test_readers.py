@@ -1,12 +1,16 @@
 """Networks that read: their sizes and starts, what they leave out, and what they calculate."""
 
+import math
+
 import pytest
 import torch
 
 from nalm import draws
 from nalm.config import Layer
+from nalm.engine import check
 from nalm.engine.images.program import ImageProgram, Member
-from nalm.engine.images.readers import Classifier, Dropout, Pair, buffers, softargmax, starts
+from nalm.engine.images.readers import Classifier, Dropout, Pair, buffers, pseudo_label, softargmax, starts
+from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
 from nalm.experiments.mnist.two_digits import DIVIDERS
 
@@ -91,6 +95,31 @@ def test_a_mixture_that_reads_the_right_digit_is_not_turned_into_it():
     p = torch.softmax(logits.detach(), -1)
     torch.testing.assert_close(found, p * (torch.arange(10) - read.detach()))
     assert abs(read.item() - 4) < 0.01 and found[4].abs() < 1e-5 < 0.1 < found[5].abs()
+
+
+def test_a_pseudo_label_turns_a_mixture_into_the_digit_that_it_reads():
+    logits = torch.full((2, 3, 9), -20.0)
+    logits[..., [2, 4]] = 0.0  # digits from 1: 3 and 5 in equal parts
+    logits.requires_grad_()
+    found = pseudo_label(logits, 1)
+    (slope,) = torch.autograd.grad(found.sum(), logits)
+    assert found.shape == (2,) and found.detach().tolist() == pytest.approx([20 + math.log(2)] * 2)
+    assert torch.equal(slope.argmin(-1), torch.full((2, 3), 3)) and slope[0, 0, 3] == pytest.approx(-1 / 3)
+    with torch.no_grad():
+        for _ in range(200):
+            logits -= torch.func.grad(lambda x: pseudo_label(x, 1).sum())(logits)
+    torch.testing.assert_close(softargmax(logits, 1), torch.full((2, 3), 4.0), atol=0.05, rtol=0)
+    assert torch.softmax(logits, -1)[..., 3].min() > 0.95
+
+
+def test_a_recipe_with_pseudo_labels_is_for_pairs_of_images_alone():
+    labels = EXPERIMENTS["mnist/product-labels"]
+    assert [dict(c.recipe.penalties)["pseudo-label"].weight for c in labels.cases] == [1.0] * 4
+    check(labels.cases)
+    colour = EXPERIMENTS["mnist/colour"].cases[0]
+    wrong = colour.replace(recipe=labels.cases[0].recipe)
+    with pytest.raises(NALMError, match="has no penalty called 'pseudo-label'"):
+        check([wrong])
 
 
 def test_layers_can_start_alike_in_every_fold_while_readers_do_not():

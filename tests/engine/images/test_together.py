@@ -12,7 +12,7 @@ from nalm.engine.images import ImageTrainer
 from nalm.engine.images.convolutions import FORMS, fastest, form
 from nalm.engine.images.dropped import kept_features
 from nalm.engine.images.program import ImageProgram, Member
-from nalm.engine.images.readers import Dropout
+from nalm.engine.images.readers import PSEUDO_LABEL, Dropout
 from nalm.engine.images.together import Together
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
@@ -32,7 +32,8 @@ def decayed(found):
     return found.replace(recipe=found.recipe.replace(weight_decay=0.5))
 
 
-KINDS = (case(FIXED), decayed(case(Layer("NMU"))), clipped(case(BATCH)))
+LABELLED = pressed(case(FIXED), 100, PSEUDO_LABEL, start=0, end=0)
+KINDS = (LABELLED, decayed(case(Layer("NMU"))), clipped(case(BATCH)))
 
 
 def members(kinds=KINDS, seeds=(1,)):
