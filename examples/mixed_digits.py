@@ -48,7 +48,7 @@ def trained(x: Tensor, y: Tensor, seed: int, sure: float, steps: int = STEPS) ->
 
 @torch.no_grad()
 def mixtures(reader: nn.Module, x: Tensor, y: Tensor) -> dict[int, Tensor]:
-    """Return digits with less than one half for their own class and for every other one, on average: mixtures."""
+    """Return digits whose mean probability is below .5 for their own class and below .9 for each other one."""
     p = reader(x).softmax(-1)
     means = torch.stack([p[y == digit].mean(0) for digit in range(10)])
     return {k: mean for k, mean in enumerate(means) if mean[k] < 0.5 and mean.max() < 0.9}
