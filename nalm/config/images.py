@@ -24,6 +24,7 @@ KEPT = {  # images that sequences are cut from, by source and first digit
 AMOUNTS = ("multiply", "add", "count")  # what can be asked about a sequence
 IMAGE = 2**16  # numbers that a network holds of one image while it trains
 SMALL = 2**13  # the same where all runs are one batch: at least fifty of them fit on a GPU
+PSEUDO_LABEL = "pseudo-label"  # a penalty of readers: see ``engine.images.readers.pseudo_label``
 
 
 def amounts_to(operation: str) -> int:
@@ -142,7 +143,7 @@ class TwoDigits(OfTwoDigits):
 
     inputs = 2
     per_run = ("threshold", "exact", "chosen", "start", "generator")
-    penalties = ("pseudo-label",)
+    penalties = (PSEUDO_LABEL,)
 
     @property
     def size(self) -> int:

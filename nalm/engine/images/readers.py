@@ -8,6 +8,7 @@ from torch.nn import functional as T
 
 from nalm import draws
 from nalm.config import Layer
+from nalm.config.images import PSEUDO_LABEL
 from nalm.engine.images.dropped import HALVINGS, kept
 from nalm.engine.model import Between, Network
 from nalm.tasks.authors import FromGPU
@@ -15,7 +16,6 @@ from nalm.units.noise import Noise
 from nalm.units.start import Start, Uniform
 
 Tensors = dict[str, Tensor]
-PSEUDO_LABEL = "pseudo-label"  # the name of a reader's penalty
 FIRST = 100  # streams of a reader's starts and noise begin here; those of the layers behind it are fewer
 
 

@@ -12,13 +12,14 @@ import torch
 from torch import Tensor
 from torch.func import grad
 
+from nalm.config.images import PSEUDO_LABEL
 from nalm.engine import optim
 from nalm.engine.compiler import Compiler, Methods
 from nalm.engine.graphs import Graphs
 from nalm.engine.images.convolutions import LINEAR, NAMES, form
 from nalm.engine.images.data import normalised
 from nalm.engine.images.program import Member
-from nalm.engine.images.readers import PSEUDO_LABEL, pseudo_label, softargmax
+from nalm.engine.images.readers import pseudo_label, softargmax
 from nalm.engine.images.stacked import READER, SameLayers, Stacked
 from nalm.engine.step import grown, start_and_slope, update
 from nalm.losses import loss as find_loss

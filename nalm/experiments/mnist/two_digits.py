@@ -21,6 +21,7 @@ weights of this library.
 """
 
 from nalm.config import Case, Claim, Experiment, Layer, Ramp, Recipe, Task, Threshold, TwoDigits, grid
+from nalm.config.images import PSEUDO_LABEL
 from nalm.experiments.published import Name, claims, once, tied
 
 EPOCHS = 1_000
@@ -43,7 +44,8 @@ def lasting(case: Case, epochs: int) -> Case:
 def pressed(case: Case, weight: float, *names: str, start: int = 30, end: int = 40) -> Case:
     """Add penalties to a case that grow to a weight between two epochs."""
     ramp = Ramp(weight, start * case.epoch, end * case.epoch)
-    return case.replace(recipe=case.recipe.replace(penalties=tuple((name, ramp) for name in names)))
+    penalties = (*case.recipe.penalties, *((name, ramp) for name in names))
+    return case.replace(recipe=case.recipe.replace(penalties=penalties))
 
 
 def clipped(case: Case) -> Case:
@@ -109,12 +111,6 @@ def product_claims() -> tuple[Claim, ...]:
     return once((*tied(found, PRODUCT), *readers))
 
 
-def labelled(case: Case) -> Case:
-    """Train the reader of a case on pseudo-labels, too: the digits that it reads itself."""
-    (extra,) = pressed(case, 1, "pseudo-label").recipe.penalties
-    return case.replace(recipe=case.recipe.replace(penalties=(*case.recipe.penalties, extra)))
-
-
 SMALL = TwoDigits("multiply", source="drawn", samples=5, exact="rounded")
 SMOKE = tuple(
     lasting(reading(layer, SMALL, batch=16), 10)
@@ -139,7 +135,7 @@ EXPERIMENTS = (
     Experiment(
         "mnist/product-labels",
         "Is every digit read exactly if the digits that the reader reads are its labels as well?",
-        tuple(map(labelled, (MUL, NMU, SNMU, SNMU_BATCH))),
+        tuple(pressed(case, 1, PSEUDO_LABEL) for case in (MUL, NMU, SNMU, SNMU_BATCH)),
         tuple(range(10)),
     ),
     Experiment(

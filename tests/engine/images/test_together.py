@@ -7,12 +7,13 @@ import torch
 
 from nalm import draws
 from nalm.config import Layer, TwoDigits, grid
+from nalm.config.images import PSEUDO_LABEL
 from nalm.engine import Run, populations, product
 from nalm.engine.images import ImageTrainer
 from nalm.engine.images.convolutions import FORMS, fastest, form
 from nalm.engine.images.dropped import kept_features
 from nalm.engine.images.program import ImageProgram, Member
-from nalm.engine.images.readers import PSEUDO_LABEL, Dropout
+from nalm.engine.images.readers import Dropout
 from nalm.engine.images.together import Together
 from nalm.errors import NALMError
 from nalm.experiments import EXPERIMENTS
