@@ -34,7 +34,8 @@ def profiled(programs: Sequence[ImageProgram], folds: int, precision: str) -> li
     device = programs[0].device
     on_gpu, steps = device.type == "cuda", STEPS[device.type]
     batch = begun(programs, folds, fastest(device.type, precision))
-    with profile(activities=[ProfilerActivity.CUDA if on_gpu else ProfilerActivity.CPU]) as found:
+    activity = ProfilerActivity.CUDA if on_gpu else ProfilerActivity.CPU
+    with profile(activities=[activity], acc_events=True) as found:  # without it some versions of torch warn
         for _ in range(steps):
             batch.advance("mse")
         if on_gpu:
