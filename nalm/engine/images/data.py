@@ -2,6 +2,7 @@
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,13 +71,21 @@ def drawn_from(places: Tensor, seed: int, stream: int, count: int) -> Tensor:
     return places[(bits.long() & 0xFFFFFFFF) * len(places) >> 32]
 
 
-def shuffled(count: int, wanted: int, seed: int, epoch: int, device: torch.device) -> Tensor:
-    """Return the order of samples in an epoch; it starts again if more are wanted than there are."""
-    key = draws.keys([seed], "order", device=device)[0]
+def shuffled(
+    counts: Sequence[int], wanted: int, seeds: Sequence[int], epoch: int, device: torch.device
+) -> Tensor:
+    """Return the order of the samples of an epoch in each run, (runs, wanted); ``counts`` tells how many a run has.
+
+    The order starts again if more are wanted than there are.
+    """
+    keys = draws.keys(seeds, "order", device=device)
     step = torch.full((), epoch, dtype=torch.int32, device=device)
-    bits = draws.bits(key, step, torch.arange(count, dtype=torch.int32, device=device))
-    order = torch.sort(bits, stable=True).indices
-    return order[torch.arange(wanted, device=device) % count]
+    own = torch.tensor(counts, device=device).unsqueeze(-1)
+    place = torch.arange(max(counts), dtype=torch.int32, device=device)
+    bits = draws.bits(keys, step, place).long()
+    last = torch.iinfo(torch.int64).max  # where a run has fewer samples than another one
+    order = torch.where(place < own, bits, last).sort(stable=True).indices
+    return order.gather(1, torch.arange(wanted, device=device) % own)
 
 
 def normalised(images: Tensor) -> Tensor:

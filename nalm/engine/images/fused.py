@@ -46,6 +46,16 @@ def packed_back(weight: Tensor) -> Tensor:
     return every.permute(0, 3, 4, 5, 1, 6, 2).flatten(5).flatten(3, 4).contiguous()
 
 
+def by_pixel(weight: Tensor) -> Tensor:
+    """Order the columns of the linear layer (runs, 128, 64 x 144) by pixels: (runs, 128, 144, 64)."""
+    return weight.unflatten(2, (64, 144)).mT
+
+
+def by_channel(weight: Tensor) -> Tensor:
+    """Order columns by channels again: the inverse of ``by_pixel``."""
+    return weight.mT.flatten(2)
+
+
 def added(parts: Tensor) -> Tensor:
     """Sum (runs, parts, ...) over parts, one by one: so compiled, large parts are read faster than by ``sum``."""
     return functools.reduce(torch.add, parts.unbind(1))
@@ -113,7 +123,7 @@ def hidden(weights: Tensors, images: Tensor, draw: Draw | None) -> tuple[Tensor,
     found, which = pooled_convolution(
         first, packed(w2), weights["conv2.bias"], blank_second, ink.cells, ink.totals, words
     )
-    columns = weights["fc1.weight"].to(images.dtype).unflatten(2, (64, 144)).mT.flatten(2)
+    columns = by_pixel(weights["fc1.weight"].to(images.dtype)).flatten(2)
     scale = 1 if draw is None else SCALE  # of what was kept, and so of its gradient
 
     def pull(gradient: Tensor) -> Tensors:
@@ -130,7 +140,7 @@ def hidden(weights: Tensors, images: Tensor, draw: Draw | None) -> tuple[Tensor,
             "conv1.bias": (b + rest) * scale,
             "conv2.weight": (kernels + without) * scale,
             "conv2.bias": all_sums * scale,
-            "fc1.weight": torch.bmm(gradient.mT, found.flatten(2)).unflatten(2, (144, 64)).mT.flatten(2),
+            "fc1.weight": by_channel(torch.bmm(gradient.mT, found.flatten(2)).unflatten(2, (144, 64))),
             "fc1.bias": gradient.float().sum(1),
         }
 

@@ -6,6 +6,7 @@ Images stay on the device as bytes; a step looks its samples up by their places,
 
 import contextlib
 import functools
+import math
 from collections.abc import Callable, Iterator
 
 import torch
@@ -27,6 +28,7 @@ from nalm.losses import loss as find_loss
 
 CHUNK = 1_000  # samples that are evaluated at a time, at most
 CHUNKS = 1_000  # of a set, at most
+LAYERS = "arithmetic."  # beginning of the names of weights behind the reader
 
 Tensors = dict[str, Tensor]
 
@@ -105,7 +107,7 @@ class ImageProgram:
             gradients: Tensors = grad(objective)(params)
             if recipe.weight_decay:
                 gradients = {
-                    n: g + recipe.weight_decay * params[n] if n.startswith("arithmetic.") else g
+                    n: g + recipe.weight_decay * params[n] if n.startswith(LAYERS) else g
                     for n, g in gradients.items()
                 }
             if recipe.clip_norm > 0:
@@ -188,7 +190,8 @@ class Member:
         self.epoch = epoch
         with self.here():
             rows = self.tables["rows"]
-            rows.copy_(self.train[shuffled(len(self.train), len(rows), self.seed, epoch, rows.device)])
+            (order,) = shuffled([len(self.train)], len(rows), [self.seed], epoch, rows.device)
+            rows.copy_(self.train[order])
 
     def advance(self, loss_name: str) -> None:
         """Take one step."""
@@ -199,7 +202,7 @@ class Member:
 
     @torch.no_grad()
     def evaluate(self) -> None:
-        """Start the evaluation of every set; ``judged`` waits for its end."""
+        """Start the evaluation of every set; ``fetch`` waits for its end."""
         with self.here():
             for name, s in self.sets.items():
                 for part in ("offset", "sums", "counts"):
@@ -210,28 +213,33 @@ class Member:
                 for _ in range(len(s["rows"]) // len(s["grid"])):
                     self.graphs(f"judge {name}", chunk)
 
-    def judged(self) -> tuple[dict[str, float], dict[str, Tensor]]:
-        """Return means by set and measure, and counts by set and table."""
+    def fetch(self) -> Tensors:
+        """Return the results of an evaluation and the weights behind the reader, on the host."""
+        with self.here():
+            found = {
+                f"{part}.{n}": s[part].cpu() for n, s in self.sets.items() for part in ("sums", "counts")
+            }
+            return found | {n: p.cpu() for n, p in self.params.items() if n.startswith(LAYERS)}
+
+    def judged(self, found: Tensors) -> tuple[dict[str, float], dict[str, Tensor]]:
+        """Return means by set and measure, and counts by set and table, of what was fetched."""
         means: dict[str, float] = {}
         counts: dict[str, Tensor] = {}
         layout = self.program.layout
-        with self.here():
-            for name, s in self.sets.items():
-                values = (s["sums"] / self.sizes[name]).tolist()
-                means |= {f"{name}.{m}": v for m, v in zip(layout.measures, values, strict=True)}
-                parts = (
-                    s["counts"].cpu().split([torch.Size(shape).numel() for shape in layout.tables.values()])
-                )
-                for (table, shape), part in zip(layout.tables.items(), parts, strict=True):
-                    counts[f"{name}.{table}"] = part.reshape(shape)
+        for name, size in self.sizes.items():
+            values = (found[f"sums.{name}"] / size).tolist()
+            means |= {f"{name}.{m}": v for m, v in zip(layout.measures, values, strict=True)}
+            parts = found[f"counts.{name}"].split([math.prod(shape) for shape in layout.tables.values()])
+            for (table, shape), part in zip(layout.tables.items(), parts, strict=True):
+                counts[f"{name}.{table}"] = part.reshape(shape)
         return means, counts
 
-    def arithmetic(self) -> Network:
-        """Return the layers behind the reader with this run's weights, on the host."""
+    def arithmetic(self, found: Tensors) -> Network:
+        """Return the layers behind the reader with the weights that were fetched."""
         like = self.program.network.get_submodule("arithmetic")
         assert isinstance(like, Network)
         network = Network(self.program.case.model, like.inputs, like.recurrent).eval()
-        with self.here(), torch.no_grad():
+        with torch.no_grad():
             for name, p in network.named_parameters():
-                p.copy_(self.params[f"arithmetic.{name}"].cpu())
+                p.copy_(found[LAYERS + name])
         return network

@@ -1,19 +1,22 @@
 """Tensors of runs whose readers have the same shape, stacked along a first axis of runs."""
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from nalm.engine.compiler import Methods
-from nalm.engine.images.program import ImageProgram, Member
+from nalm.engine.images.data import shuffled
+from nalm.engine.images.program import LAYERS, ImageProgram, Member
 
 Tensors = dict[str, Tensor]
 # images of all runs that are read at a time, at most: on a CPU 32,768 would take 7.5 GB and be no faster
 READ = {"cpu": 512, "cuda": 32_768}
 # samples of all runs whose results are evaluated at a time, at most, when their images have been read
 JUDGED = {"cpu": 1_024, "cuda": 65_536}
-READER, LAYERS = "reader.", "arithmetic."
+READER = "reader."
 
 
 class SameLayers:
@@ -42,13 +45,17 @@ class Stacked:
             torch.cuda.synchronize()  # members that were restored did it on streams of their own
         self.kinds = [self._kind(i, program) for i, program in enumerate(programs)]
         self.params: Tensors = {}
+        self.parts: dict[str, slice] = {}  # the runs of each parameter
         self.slots: dict[str, list[Tensor]] = {}
         self.noise: Tensors = {}
         self._adopt()
         self.at = self.members[0].at
         self.shared = self.members[0].shared
+        self.epoch = -1  # whose order is in the tables
         self.tables = {name: self.members[0].tables[name] for name in ("grid", "lr")}
+        self.tables |= {f"clip.{norm}": largest for norm, largest in self._limits().items()}
         self.tables["rows"] = self._stacked([m.tables for m in self.members], "rows")
+        self.train = pad_sequence([m.train for m in self.members], batch_first=True)
         self.sets = {name: self._set(name) for name in self.members[0].sets}
         self.pictures = self._pictures()
         self.stream = torch.cuda.Stream() if self.device.type == "cuda" else None
@@ -71,11 +78,13 @@ class Stacked:
 
     def _adopt(self) -> None:
         """Stack parameters, states of the optimiser and keys: of readers over all members, of layers over a kind."""
-        groups = [("", READER, self.members)]
-        groups += [(f"{k.name}.", LAYERS, self.members[k.part]) for k in self.kinds]
-        for prefix, beginning, members in groups:
+        groups = [("", READER, slice(0, len(self.members)))]
+        groups += [(f"{k.name}.", LAYERS, k.part) for k in self.kinds]
+        for prefix, beginning, part in groups:
+            members = self.members[part]
             for name in [n for n in members[0].params if n.startswith(beginning)]:
                 self.params[prefix + name] = self._stacked([m.params for m in members], name)
+                self.parts[prefix + name] = part
                 count = len(members[0].slots[name])
                 slots = [torch.stack([m.slots[name][i] for m in members]) for i in range(count)]
                 self.slots[prefix + name] = slots
@@ -83,6 +92,43 @@ class Stacked:
                     m.slots[name] = [slot[k] for slot in slots]
             for name in [n for n in members[0].noise if n.startswith(beginning)]:
                 self.noise[prefix + name] = self._stacked([m.noise for m in members], name)
+
+    @contextlib.contextmanager
+    def here(self) -> Iterator[None]:
+        """Run the block on the stream of the batch."""
+        with self.members[0].here():
+            yield
+
+    def _limits(self) -> Tensors:
+        """Return the largest gradient of each run, by the norm that measures it: infinity where it is not clipped."""
+        limits: Tensors = {}
+        for kind in self.kinds:
+            if kind.recipe.clip_norm > 0:
+                norm = kind.recipe.norm
+                endless = torch.full((len(self.members),), torch.inf, device=self.device)
+                limits.setdefault(norm, endless)[kind.part] = kind.recipe.clip_norm
+        return limits
+
+    def shuffle(self, epoch: int) -> None:
+        """Put the samples of an epoch in their order, for all members at once."""
+        self.epoch = epoch
+        with self.here():
+            rows, counts = self.tables["rows"], [len(m.train) for m in self.members]
+            order = shuffled(counts, rows.shape[1], [m.seed for m in self.members], epoch, self.device)
+            rows.copy_(self.train[torch.arange(len(order), device=self.device).unsqueeze(-1), order])
+
+    def fetch(self) -> dict[Member, Tensors]:
+        """Return what each member fetches, copied to the host for all members at once."""
+        with self.here():
+            found = {
+                f"{part}.{n}": s[part].cpu() for n, s in self.sets.items() for part in ("sums", "counts")
+            }
+            layers = [{LAYERS + n: p.cpu() for n, p in kind.own(self.params).items()} for kind in self.kinds]
+        return {
+            m: {n: t[i] for n, t in found.items()} | {n: p[i - kind.part.start] for n, p in own.items()}
+            for kind, own in zip(self.kinds, layers, strict=True)
+            for i, m in list(enumerate(self.members))[kind.part]
+        }
 
     def _chunks(self, most: int, limits: dict[str, int]) -> tuple[int, int]:
         """Return how many entries of each member are taken at a time, and the length of whole chunks of them."""

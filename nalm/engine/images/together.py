@@ -4,13 +4,13 @@ The layers behind the readers may differ: each kind sees the digits that its own
 tensors, which become views of those of the batch; the gradient of a sum over runs is each run's own.
 """
 
-import contextlib
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
 from torch.func import grad
+from torch.nn import functional
 
 from nalm.config.images import PSEUDO_LABEL
 from nalm.engine import optim
@@ -18,6 +18,7 @@ from nalm.engine.compiler import Compiler, Methods
 from nalm.engine.graphs import Graphs
 from nalm.engine.images.convolutions import LINEAR, NAMES, form
 from nalm.engine.images.data import normalised
+from nalm.engine.images.fused import by_channel, by_pixel
 from nalm.engine.images.program import Member
 from nalm.engine.images.readers import pseudo_label, softargmax
 from nalm.engine.images.stacked import READER, SameLayers, Stacked
@@ -25,6 +26,7 @@ from nalm.engine.step import grown, start_and_slope, update
 from nalm.losses import loss as find_loss
 
 Tensors = dict[str, Tensor]
+COLUMNS = READER + "fc1.weight"
 WITH = (*NAMES, *LINEAR)  # weights that a form takes
 
 
@@ -43,12 +45,6 @@ class Together(Stacked):
         self.quiet = Methods(first.judge.get_submodule("reader"), "conclude")
         self._read_images, self._count = self._image_reader(), self._counted()
         self._steps: dict[str, Callable[..., object]] = {}
-
-    @contextlib.contextmanager
-    def here(self) -> Iterator[None]:
-        """Run the block on the stream of the batch."""
-        with self.members[0].here():
-            yield
 
     # -- one step -----------------------------------------------------------------------------
 
@@ -100,7 +96,7 @@ class Together(Stacked):
             rest = {n: p for n, p in params.items() if n.removeprefix(READER) not in WITH}
             back, gradients = grad(objective, argnums=(0, 1))(hidden, rest)
             gradients |= {READER + n: g.to(params[READER + n].dtype) for n, g in pull(back).items()}
-            gradients = self._changed({n: gradients[n] for n in params}, params)
+            gradients = self._changed({n: gradients[n] for n in params}, params, t)
             update(params, gradients, slots, (rule, t["lr"]), at, self._project)
 
         return step
@@ -134,28 +130,21 @@ class Together(Stacked):
             total = total + ramp.weight * grown(at, *start_and_slope(ramp)) * terms[name]
         return total.expand(len(read))
 
-    def _changed(self, gradients: Tensors, params: Tensors) -> Tensors:
+    def _changed(self, gradients: Tensors, params: Tensors, limits: Tensors) -> Tensors:
         """Return gradients with the weight decay of each kind, and clipped where its recipe says so."""
         for kind in self.kinds:
             if kind.recipe.weight_decay:
                 for n in [n for n in params if n.startswith(kind.prefix)]:
                     gradients[n] = gradients[n] + kind.recipe.weight_decay * params[n]
-        clipped = [kind for kind in self.kinds if kind.recipe.clip_norm > 0]
-        parts: dict[str, list[Tensor]] = {
-            n: [gradients[n][kind.part] for kind in self.kinds] for n in gradients if n.startswith(READER)
-        }
-        for kind in clipped:
-            number = self.kinds.index(kind)
-            own = {n: g for n, g in gradients.items() if n.startswith(kind.prefix)}
-            own |= {n: g[number] for n, g in parts.items()}
-            count = kind.part.stop - kind.part.start
-            largest = torch.full((count,), kind.recipe.clip_norm, device=self.device)
-            for n, g in optim.CLIPS[kind.recipe.norm](own, largest).items():
-                if n in parts:
-                    parts[n][number] = g
-                else:
-                    gradients[n] = g
-        return gradients | {n: torch.cat(g) for n, g in parts.items()} if clipped else gradients
+        runs = len(self.members)
+        for norm, clip in optim.CLIPS.items():
+            if f"clip.{norm}" in limits:  # infinite for runs that are not clipped by this norm
+                wide = {n: _padded(g, self.parts[n], runs) for n, g in gradients.items()}
+                wide[COLUMNS] = by_pixel(wide[COLUMNS])  # as it lies in memory: its norm is read faster so
+                clipped = clip(wide, limits[f"clip.{norm}"])
+                clipped[COLUMNS] = by_channel(clipped[COLUMNS])
+                gradients = {n: g[self.parts[n]] for n, g in clipped.items()}
+        return gradients
 
     def _project(self, moved: Tensors) -> None:
         for kind in self.kinds:
@@ -166,7 +155,7 @@ class Together(Stacked):
 
     @torch.no_grad()
     def evaluate(self) -> None:
-        """Start the evaluation of every set of every member; their ``judged`` waits for its end."""
+        """Start the evaluation of every set of every member; ``fetch`` waits for its end."""
         with self.here():
             pictures = self.pictures
             pictures["offset"].zero_()
@@ -216,6 +205,13 @@ class Together(Stacked):
             s["offset"].add_(len(s["grid"]))
 
         return count
+
+
+def _padded(gradient: Tensor, part: slice, runs: int) -> Tensor:
+    """Return the gradient of some runs with zeros for the others."""
+    if len(gradient) == runs:
+        return gradient
+    return functional.pad(gradient, (0, 0) * (gradient.ndim - 1) + (part.start, runs - part.stop))
 
 
 def _inside(params: Tensors, names: Sequence[str]) -> Tensors:

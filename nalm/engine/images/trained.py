@@ -45,27 +45,32 @@ class Trained:
         ends = self.at % (case.task.every * case.epoch) == 0 or self.at == case.recipe.steps
         return ends and (not self.steps or self.steps[-1] != self.at)
 
+    @property
+    def epoch(self) -> int:
+        """The number of epochs before this one."""
+        return self.at // self.run.case.epoch
+
     def turn(self) -> tuple[str, int]:
-        """Prepare the next steps, and return their loss and how many they are, to the next evaluation at most."""
-        case, recipe = self.run.case, self.run.case.recipe
-        if self.member.epoch != self.at // case.epoch:
-            self.member.shuffle(self.at // case.epoch)
-        ends = [recipe.steps, self.at // case.epoch * case.epoch + case.epoch]
+        """Return the loss of the next steps and how many they are, to the next evaluation at most."""
+        recipe = self.run.case.recipe
+        ends = [recipe.steps, (self.epoch + 1) * self.run.case.epoch]
         ends += [recipe.switch] if self.at < recipe.switch else []
         count = min(STEPS[self.member.program.device.type], min(ends) - self.at)
         return (recipe.then if recipe.then and self.at >= recipe.switch else recipe.loss), count
 
     def advance(self) -> None:
         """Take some steps."""
+        if self.member.epoch != self.epoch:
+            self.member.shuffle(self.epoch)
         loss, count = self.turn()
         for _ in range(count):
             self.member.advance(loss)
         self.at += count
 
-    def record(self) -> None:
-        """Keep what an evaluation has found."""
-        means, self.counts = self.member.judged()
-        network = self.member.arithmetic()
+    def record(self, found: dict[str, Tensor]) -> None:
+        """Keep what an evaluation has found: what the member or its batch has fetched."""
+        means, self.counts = self.member.judged(found)
+        network = self.member.arithmetic(found)
         with torch.no_grad():
             sparsity = [float(layer.sparsity_error()) for layer in network.parts()]
             weights = {name: w.detach().clone() for name, w in network.meaning().items()}
@@ -179,10 +184,13 @@ class Trained:
 
     # -- results ------------------------------------------------------------------------------
 
+    def error(self, means: dict[str, float], test: bool = True) -> float:
+        """Return the error that counts at one evaluation."""
+        return float(self.member.program.layout.error(means, test))
+
     def errors(self, test: bool) -> np.ndarray:
         """Return the error that counts at every evaluation."""
-        layout = self.member.program.layout
-        return np.array([layout.error(means, test) for means in self.means])
+        return np.array([self.error(means, test) for means in self.means])
 
     def mark(self) -> Mark:
         """Return the evaluation that counts, and when the test error was first below the threshold."""
@@ -191,7 +199,7 @@ class Trained:
 
     def formula(self) -> str:
         """Return the formula of the layers with rounded weights; "" for many outputs, or if a layer is no unit."""
-        network = self.member.arithmetic()
+        network = self.member.arithmetic(self.member.fetch())
         if self.run.case.model[-1].out > 1 or not all(isinstance(part, Unit) for part in network.parts()):
             return ""
         try:

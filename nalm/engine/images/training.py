@@ -43,12 +43,15 @@ class Batch:
         self._evaluate()
         if self.finished:
             return
-        (loss, count), *_ = [m.turn() for m in self.members]
+        first = self.members[0]
+        if self.together.epoch != first.epoch:
+            self.together.shuffle(first.epoch)
+        loss, count = first.turn()
         for _ in range(count):
             self.together.advance(loss)
         for m in self.members:
             m.at += count
-        if self.members[0].at == self.members[0].run.case.recipe.steps:
+        if first.at == first.run.case.recipe.steps:
             self._evaluate()
 
     def _evaluate(self) -> None:
@@ -56,8 +59,9 @@ class Batch:
         due = [m for m in self.members if m.due]
         if due:
             self.together.evaluate()
-        for m in due:
-            m.record()
+            found = self.together.fetch()
+            for m in due:
+                m.record(found[m.member])
 
 
 class ImageTrainer:
@@ -104,7 +108,7 @@ class ImageTrainer:
     def solved_now(self) -> np.ndarray:
         """Return which runs are below their threshold at the last evaluation."""
         return np.array(
-            [bool(m.steps) and m.errors(True)[-1] < m.run.case.threshold.value for m in self.members]
+            [bool(m.steps) and m.error(m.means[-1]) < m.run.case.threshold.value for m in self.members]
         )
 
     def advance(self) -> None:
@@ -136,7 +140,7 @@ class ImageTrainer:
         for m in due:
             m.member.evaluate()
         for m in due:
-            m.record()
+            m.record(m.member.fetch())
 
     def state(self) -> dict[str, Tensor]:
         """Return every run's network as named tensors, the runs by their number here."""

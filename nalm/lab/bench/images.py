@@ -116,8 +116,7 @@ def begun(programs: Sequence[ImageProgram], folds: int, convolutions: str) -> To
     """Return folds of several cases as one batch whose step is compiled and captured."""
     members = [Member(program, seed) for program in programs for seed in range(folds)]
     batch = Together(members, convolutions, programs[0].device.type == "cuda")
-    for member in members:
-        member.shuffle(0)
+    batch.shuffle(0)
     for _ in range(3):  # compiled by the first, captured by the second, replayed by the third
         batch.advance("mse")
     return batch

@@ -43,7 +43,7 @@ def test_captured_steps_and_evaluations_are_the_plain_ones(name, compiled):
             member.advance("mse")
         for _ in range(2):
             member.evaluate()
-        said.append(member.judged()[0])
+        said.append(member.judged(member.fetch())[0])
     assert len(captured.graphs) and not len(plain.graphs)
     assert program.mode == ("captured compiled" if compiled else "captured")
     for n, p in captured.params.items():

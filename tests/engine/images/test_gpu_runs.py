@@ -72,7 +72,7 @@ def test_evaluations_are_those_of_a_cpu():
     for member in (here, there):
         for _ in range(2):  # the second time replayed
             member.evaluate()
-        found.append(member.judged())
+        found.append(member.judged(member.fetch()))
     for name, value in found[0][0].items():
         assert found[1][0][name] == pytest.approx(value, rel=0.02, abs=0.01), name
     assert (found[0][1]["test.confusion"] - found[1][1]["test.confusion"]).abs().sum() < 40

@@ -50,12 +50,23 @@ def test_every_image_of_a_digit_is_drawn_about_equally_often():
     assert counts.sum() == 20_000 and ((counts - 2_000).abs() < 5 * 2_000**0.5).all()
 
 
+def orders(counts, wanted, seeds, epoch=0):
+    return shuffled(counts, wanted, seeds, epoch, torch.device("cpu"))
+
+
 def test_an_epoch_sees_every_sample_once_in_another_order():
-    device = torch.device("cpu")
-    first, second = (shuffled(1_000, 1_000, 0, epoch, device) for epoch in (0, 1))
+    first, second = (orders([1_000], 1_000, [0], epoch)[0] for epoch in (0, 1))
     assert sorted(first.tolist()) == list(range(1_000)) and not torch.equal(first, second)
-    assert shuffled(1_000, 900, 0, 0, device).tolist() == first[:900].tolist()
-    assert shuffled(1_000, 1_100, 0, 0, device).tolist() == [*first.tolist(), *first[:100].tolist()]
+    assert orders([1_000], 900, [0])[0].tolist() == first[:900].tolist()
+    assert orders([1_000], 1_100, [0])[0].tolist() == [*first.tolist(), *first[:100].tolist()]
+
+
+def test_runs_that_are_shuffled_together_have_the_orders_that_they_have_alone():
+    both = orders([70, 80], 75, [3, 4], 2)
+    assert [row.tolist() for row in both] == [
+        *orders([70], 75, [3], 2).tolist(),
+        *orders([80], 75, [4], 2).tolist(),
+    ]
 
 
 def test_pixels_are_normalised_as_published():

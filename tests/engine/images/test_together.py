@@ -34,7 +34,9 @@ def decayed(found):
 
 
 LABELLED = pressed(case(FIXED), 100, PSEUDO_LABEL, start=0, end=0)
-KINDS = (LABELLED, decayed(case(Layer("NMU"))), clipped(case(BATCH)))
+CLIPPED = clipped(case(BATCH))
+SCALED = CLIPPED.replace(recipe=CLIPPED.recipe.replace(norm="scaled", clip_norm=0.1))
+KINDS = (LABELLED, decayed(case(Layer("NMU"))), CLIPPED, SCALED)
 
 
 def members(kinds=KINDS, seeds=(1,)):
@@ -149,12 +151,29 @@ def test_a_batch_of_units_takes_the_steps_of_each_alone():
     assert whole.params["reader.fc1.weight"].data_ptr() == batch[0].params["reader.fc1.weight"].data_ptr()
 
 
+def test_gradients_are_clipped_in_the_runs_and_by_the_norms_that_ask_for_it():
+    def plain(found):  # descent moves by gradients themselves, Adam hardly by their size
+        return found.replace(recipe=found.recipe.replace(optimiser="sgd", lr=0.1))
+
+    free, *clip = kinds = [plain(kind) for kind in (case(BATCH), CLIPPED, SCALED)]
+    apart, batch = members(kinds), members(kinds)
+    begun = {name: p.clone() for name, p in apart[0].params.items()}
+    Together(batch, "each", compiled=False).advance("mse")
+    moved = []
+    for one, other in zip(apart, batch, strict=True):
+        one.advance("mse")
+        moves = [torch.cat([(m.params[n] - begun[n]).flatten() for n in begun]) for m in (one, other)]
+        assert (moves[1] - moves[0]).norm() < 1e-3 * moves[0].norm()
+        moved.append(float(moves[1].norm()) / free.recipe.lr)
+    assert moved[0] > 2 and moved[1:] == pytest.approx([kind.recipe.clip_norm for kind in clip], rel=1e-3)
+
+
 def test_a_batch_is_evaluated_as_each_alone():
     apart, batch = members(), members()
     Together(batch, "each", compiled=False).evaluate()
     for one, other in zip(apart, batch, strict=True):
         one.evaluate()
-        (means, counts), (ours, counted) = one.judged(), other.judged()
+        (means, counts), (ours, counted) = (m.judged(m.fetch()) for m in (one, other))
         assert ours == pytest.approx(means, rel=1e-4)
         assert all(torch.equal(counted[name], table) for name, table in counts.items())
 
@@ -168,7 +187,7 @@ def test_a_cpu_evaluates_few_images_at_a_time_and_finds_the_same():
     whole.evaluate()
     for one, other in zip(apart, batch, strict=True):
         one.evaluate()
-        assert other.judged()[0] == pytest.approx(one.judged()[0], rel=1e-4)
+        assert other.judged(other.fetch())[0] == pytest.approx(one.judged(one.fetch())[0], rel=1e-4)
 
 
 @pytest.mark.system
