@@ -61,16 +61,39 @@ def test_means_over_folds_follow_from_the_table_of_runs(last):
         assert float(over_hundred.split()[0]) == pytest.approx(hundred, abs=0.06), layer
 
 
-def test_every_quotient_of_the_published_length_stands_in_its_table():
+@pytest.fixture(scope="module")
+def quotients():
+    """The folds of quotients at the published length, by layer and fold, with their shares of the last epoch."""
     path = PRODUCT.with_name("division.csv")
     curves = shipped.curves(path)
-    runs = {o.seed: o for o in shipped.read(path) if o.case.model[0].unit == "NRU"}
-    table = {int(row[0]): row for row in rows("| fold | at the chosen epoch |")}
-    assert table.keys() == runs.keys()
-    for fold, o in runs.items():
-        last = [100 * curves[o.case.key, fold][f"test.output.{name}"][-1] for name in ("decimals", "rounded")]
-        shown = [float(table[fold][i]) for i in (1, 2, 6)]
-        assert shown == pytest.approx([100 * (1 - o.test), *last], abs=0.051), fold
-    chosen = mean([100 * (1 - o.test) for o in runs.values()])
-    text = (ROOT / "docs" / "images.md").read_text("utf-8")
-    assert f"{chosen.estimate:.1f} [{chosen.low:.1f}, {min(100.0, chosen.high):.1f}]" in text
+    found = {}
+    for o in shipped.read(path):
+        if o.steps < 570_000:
+            continue
+        unit = o.case.model[0].unit
+        layer = {"Fixed": "DIV", "ModifiedRealNPU": "RealNPU"}.get(unit, unit)
+        layer += ", clipped" if o.case.recipe.clip_norm else ""
+        last = [100 * curves[o.case.key, o.seed][f"test.output.{n}"][-1] for n in ("decimals", "rounded")]
+        found[layer, o.seed] = o, last
+    return found
+
+
+def test_every_quotient_of_the_published_length_stands_in_its_table(quotients):
+    table = {(row[0], int(row[1])): row for row in rows("| layer | fold | at the chosen epoch |")}
+    assert table.keys() == quotients.keys()
+    for key, (o, last) in quotients.items():
+        shown = [float(table[key][i]) for i in (2, 3, 7)]
+        assert shown == pytest.approx([100 * (1 - o.test), *last], abs=0.051), key
+        assert table[key][8] == o.formula, key
+
+
+def test_means_of_quotients_over_folds_follow_from_the_shipped_runs(quotients):
+    table = {row[0]: row for row in rows("| layer | right, published |")}
+    assert table.keys() == {layer for layer, _ in quotients}
+    for layer, row in table.items():
+        runs = [o for (name, _), (o, _) in quotients.items() if name == layer]
+        right = mean([100 * (1 - o.test) for o in runs])
+        shown = [float(word.strip("[],")) for word in row[2].split()]
+        assert shown == pytest.approx([right.estimate, max(0.0, right.low), min(100.0, right.high)], abs=0.06)
+        ends = f"{sum(o.formula == 'a/b' for o in runs)} of {len(runs)}"
+        assert row[3] == ("" if layer == "DIV" else ends), layer
