@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
+import nalm
 from nalm.claims import verdicts
 from nalm.experiments import EXPERIMENTS
 from nalm.results import files as shipped
@@ -193,3 +194,32 @@ def test_the_example_of_mixed_digits_finds_a_mixture_and_trains_by_both_targets(
     alone, sure = (example.trained(x, y, 0, weight, steps=4) for weight in (0.0, 1.0))
     again = example.trained(x, y, 0, 1.0, steps=4)
     assert torch.equal(sure[0].weight, again[0].weight) and not torch.equal(sure[0].weight, alone[0].weight)
+
+
+def test_the_example_of_directions_names_quotients_and_counts_the_ends_of_starts(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    example = importlib.import_module("quotient_directions")
+    for name in example.UNITS:
+        unit = getattr(nalm, name).solved("divide")
+        assert example.exponents(unit) == (1, -1) and example.reached(unit) == "a/b"
+        turned = {"NMRU": (0.0, 1.0, 1.0, 0.0)}.get(name, (-1.0, 1.0))
+        assert example.reached(example.begun(name, 0, turned)) == "b/a"
+        assert example.reached(example.begun(name, 0)) == "neither"
+    x = torch.rand(40, 784, generator=torch.Generator().manual_seed(0))
+    monkeypatch.setattr(example, "images", lambda data: (x, torch.arange(40) % 10))
+    counts = example.main(2, ("NMRU",), steps=4)
+    assert sum(counts.values()) == 4 and {end for _, _, end in counts} == {"neither"}
+    assert counts["NMRU from (0.75, 0.25, 0.25, 0.75)", "(+, -)", "neither"] == 2
+    assert capsys.readouterr().out.count("reads") == 4
+
+
+@pytest.mark.parametrize("start", [(0.3, -0.3), (-0.3, 0.3)])
+def test_the_signs_of_a_start_decide_which_way_round_a_quotient_is_learnt(start, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    example = importlib.import_module("quotient_directions")
+    x, y = torch.eye(784)[:9].repeat(4, 1), torch.arange(1, 10).repeat(4)
+    unit = example.begun("NRU", 0, start)
+    read = example.readings(example.trained(unit, x, y, 0, steps=600), x, y)
+    assert [e > 0 for e in example.exponents(unit)] == [e > 0 for e in start]
+    low, *_, high = read if start[0] > 0 else reversed(read)
+    assert low < 2 and high > 5
