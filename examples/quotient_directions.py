@@ -19,30 +19,33 @@ from nalm.engine.images.readers import softargmax
 
 STEPS, BATCH = 3_000, 128
 UNITS = ("NRU", "ModifiedRealNPU", "NMRU")
+Divider = nalm.NRU | nalm.ModifiedRealNPU | nalm.NMRU
 TOWARDS = (0.75, 0.25, 0.25, 0.75)  # weights of an NMRU for a, b, 1/a and 1/b: a start that is nearer to a/b
 
 
-def exponents(unit: nn.Module) -> tuple[float, float]:
+def exponents(unit: Divider) -> tuple[float, float]:
     """Return the exponents of both inputs; of an NMRU the weight of an input less that of its reciprocal."""
-    first, *rest = unit.weight.detach().reshape(-1, 2)
-    return tuple((first - sum(rest)).tolist())
+    weight = unit.weight.detach().flatten()
+    first, second = (weight[:2] - weight[2:] if isinstance(unit, nalm.NMRU) else weight).tolist()
+    return first, second
 
 
-def reached(unit: nn.Module) -> str:
+def reached(unit: Divider) -> str:
     """Return what the unit computes, if that is a quotient."""
-    return {(1, -1): "a/b", (-1, 1): "b/a"}.get(tuple(round(e) for e in exponents(unit)), "neither")
+    first, second = exponents(unit)
+    return {(1, -1): "a/b", (-1, 1): "b/a"}.get((round(first), round(second)), "neither")
 
 
-def begun(name: str, seed: int, weights: tuple[float, ...] | None = None) -> nn.Module:
+def begun(name: str, seed: int, weights: tuple[float, ...] | None = None) -> Divider:
     """Return a unit with the start of a seed, or with these weights."""
-    unit = getattr(nalm, name)(2, 1, generator=torch.Generator().manual_seed(seed))
+    unit: Divider = getattr(nalm, name)(2, 1, generator=torch.Generator().manual_seed(seed))
     if weights is not None:
         with torch.no_grad():
             unit.weight.copy_(torch.tensor([weights]))
     return unit
 
 
-def trained(unit: nn.Module, x: Tensor, y: Tensor, seed: int, steps: int = STEPS) -> nn.Module:
+def trained(unit: Divider, x: Tensor, y: Tensor, seed: int, steps: int = STEPS) -> nn.Module:
     """Train a unit and the reader before it by quotients; return the reader."""
     torch.manual_seed(seed)
     reader = nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Dropout(0.5), nn.Linear(128, 9))
