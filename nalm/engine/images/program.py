@@ -216,10 +216,8 @@ class Member:
     def fetch(self) -> Tensors:
         """Return the results of an evaluation and the weights behind the reader, on the host."""
         with self.here():
-            found = {
-                f"{part}.{n}": s[part].cpu() for n, s in self.sets.items() for part in ("sums", "counts")
-            }
-            return found | {n: p.cpu() for n, p in self.params.items() if n.startswith(LAYERS)}
+            layers = {n: p.cpu() for n, p in self.params.items() if n.startswith(LAYERS)}
+            return evaluated(self.sets) | layers
 
     def judged(self, found: Tensors) -> tuple[dict[str, float], dict[str, Tensor]]:
         """Return means by set and measure, and counts by set and table, of what was fetched."""
@@ -243,3 +241,8 @@ class Member:
             for name, p in network.named_parameters():
                 p.copy_(found[LAYERS + name])
         return network
+
+
+def evaluated(sets: dict[str, Tensors]) -> Tensors:
+    """Return the sums and counts of every set, on the host."""
+    return {f"{part}.{name}": s[part].cpu() for name, s in sets.items() for part in ("sums", "counts")}

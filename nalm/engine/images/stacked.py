@@ -9,7 +9,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from nalm.engine.compiler import Methods
 from nalm.engine.images.data import shuffled
-from nalm.engine.images.program import LAYERS, ImageProgram, Member
+from nalm.engine.images.program import LAYERS, ImageProgram, Member, evaluated
 
 Tensors = dict[str, Tensor]
 # images of all runs that are read at a time, at most: on a CPU 32,768 would take 7.5 GB and be no faster
@@ -119,16 +119,15 @@ class Stacked:
 
     def fetch(self) -> dict[Member, Tensors]:
         """Return what each member fetches, copied to the host for all members at once."""
+        found: dict[Member, Tensors] = {}
         with self.here():
-            found = {
-                f"{part}.{n}": s[part].cpu() for n, s in self.sets.items() for part in ("sums", "counts")
-            }
-            layers = [{LAYERS + n: p.cpu() for n, p in kind.own(self.params).items()} for kind in self.kinds]
-        return {
-            m: {n: t[i] for n, t in found.items()} | {n: p[i - kind.part.start] for n, p in own.items()}
-            for kind, own in zip(self.kinds, layers, strict=True)
-            for i, m in list(enumerate(self.members))[kind.part]
-        }
+            results = evaluated(self.sets)
+            for kind in self.kinds:
+                layers = {LAYERS + n: p.cpu() for n, p in kind.own(self.params).items()}
+                for i, m in enumerate(self.members[kind.part]):
+                    own = {n: t[kind.part.start + i] for n, t in results.items()}
+                    found[m] = own | {n: p[i] for n, p in layers.items()}
+        return found
 
     def _chunks(self, most: int, limits: dict[str, int]) -> tuple[int, int]:
         """Return how many entries of each member are taken at a time, and the length of whole chunks of them."""

@@ -140,7 +140,9 @@ class Together(Stacked):
         for norm, clip in optim.CLIPS.items():
             if f"clip.{norm}" in limits:  # infinite for runs that are not clipped by this norm
                 wide = {n: _padded(g, self.parts[n], runs) for n, g in gradients.items()}
-                wide[COLUMNS] = by_pixel(wide[COLUMNS])  # as it lies in memory: its norm is read faster so
+                wide[COLUMNS] = by_pixel(
+                    wide[COLUMNS]
+                )  # its order in memory, in which the norm is read faster
                 clipped = clip(wide, limits[f"clip.{norm}"])
                 clipped[COLUMNS] = by_channel(clipped[COLUMNS])
                 gradients = {n: g[self.parts[n]] for n, g in clipped.items()}
